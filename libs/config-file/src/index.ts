@@ -1,0 +1,1 @@
+export { type ConfigFileOptions, type LocatedConfig, parseConfigFile, parseLocatedConfigFile } from './config-file.js';
