@@ -1,0 +1,62 @@
+import type { Headers, ServiceName, Topic } from '@lineclear/contracts';
+
+/** A record of the bus. `partition` is the shard of its key, `offset` counts from 0 without gaps in embedded mode, with gaps on Kafka. */
+export interface BusRecord {
+  readonly topic: Topic;
+  readonly partition: number;
+  readonly offset: bigint;
+  readonly key: string | null;
+  readonly headers: Headers;
+  /** null: tombstone */
+  readonly value: string | null;
+}
+
+export interface BusPosition {
+  readonly topic: Topic;
+  readonly partition: number;
+  /** next offset to read */
+  readonly next: bigint;
+}
+
+/** The lane's side of a membership. Calls never overlap for one shard. */
+export interface BusSink {
+  /** Takes the shards (fenced); resolves with the positions to read from where the lane keeps them, empty where the broker does. */
+  assigned(shards: readonly number[]): Promise<readonly BusPosition[]>;
+  /** The shards are gone or going: queued inputs of them are discarded, running statements of them will be fenced. */
+  revoked(shards: readonly number[]): Promise<void>;
+  /** Enqueues, never blocks and never throws; order is kept per topic and partition. Returns the bytes now queued, for back-pressure. */
+  deliver(records: readonly BusRecord[]): number;
+  /** The membership cannot go on (fatal); readiness turns red and the host exits. */
+  failed(error: unknown): void;
+}
+
+export interface JoinOptions {
+  readonly service: ServiceName;
+  readonly topics: readonly Topic[];
+  readonly sink: BusSink;
+}
+
+/**
+ * Delivery: at least once, in order per topic and partition. A record may come again after a restart, a rebalance or a rollback of the position;
+ * order across topics is not kept.
+ */
+export interface BusMembership {
+  /** After the commit: everything below `next` is done. Kafka commits its watermark, the embedded bus has it in the lane's statement already. */
+  acknowledge(positions: readonly BusPosition[]): void;
+  /** After the commit: records appended to this service's log, for hand-over in the process or to wake the relay. Never blocks. */
+  appended(records: readonly BusRecord[]): void;
+  /** true while every shard that this member should own is assigned and read */
+  ready(): boolean;
+  /** A shard was fenced: give it back and ask for it again if it is still ours. */
+  retake(shards: readonly number[]): Promise<void>;
+  /** Bytes queued by the sink fell below the mark: resume reading. */
+  drained(): void;
+  stop(): Promise<void>;
+}
+
+/** Where positions live: in the lane's statement (`lane`) or with the broker (`broker`). Never the dedupe. */
+export interface Bus {
+  readonly positions: 'lane' | 'broker';
+  join(options: JoinOptions): Promise<BusMembership>;
+  stop(): Promise<void>;
+}
