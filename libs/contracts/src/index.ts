@@ -40,6 +40,7 @@ export {
 } from './ids.js';
 export { eventJsonSchemas } from './json-schema.js';
 export { CONFIDENTIALITY_LEVELS, INTEGRITY_LEVELS, type Label, labelSchema } from './label.js';
+export type { AssistantMessage, CallOutcome, Message, ToolMessage, UserMessage } from './message.js';
 export { type ModelCall, modelCallSchema, type ModelReply, modelReplySchema, STOP_REASONS } from './model.js';
 export { type Principal, principalSchema } from './principal.js';
 export {
