@@ -13,3 +13,4 @@ export {
   TransientError,
   UnauthorizedError,
 } from './family.js';
+export { fromFailure } from './from-failure.js';
