@@ -40,7 +40,7 @@ describe('the gateway', () => {
   it('describes models and lists routes', () => {
     expect(gateway.describe('scripted/invoice')).toMatchObject({ maxOutputTokens: 4096 });
     expect(gateway.describe('broken/any/model')).toEqual({ price: null, maxOutputTokens: 1 });
-    expect(['scripted/nope', 'nope/x', 'scripted', 'scripted/', ''].map(gateway.describe)).toEqual(
+    expect(['scripted/nope', 'nope/x', 'scripted', 'scripted/', ''].map((route) => gateway.describe(route))).toEqual(
       Array(5).fill(undefined),
     );
     expect(gateway.routes()).toEqual(['scripted/invoice']);
