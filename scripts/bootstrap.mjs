@@ -20,7 +20,9 @@ function fail(text) {
 }
 
 function lockHash() {
-  return createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+  return createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
 }
 
 /** npm as the caller's own, never through node_modules/.bin: `npm ci` deletes that Node while it runs. */
@@ -32,7 +34,10 @@ function npmCommand() {
 
 function pathWithoutOwnBin() {
   const own = join(root, 'node_modules', '.bin');
-  return (process.env.PATH ?? '').split(':').filter((part) => part !== own).join(':');
+  return (process.env.PATH ?? '')
+    .split(':')
+    .filter((part) => part !== own)
+    .join(':');
 }
 
 function install() {
@@ -56,7 +61,9 @@ export function nodePath() {
   const own = join(root, 'node_modules', '.bin', 'node');
   if (existsSync(own)) return own;
   if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath;
-  return fail(`no Node 24 for ${process.platform}-${process.arch} in the dependencies and this is ${process.version}; install Node 24`);
+  return fail(
+    `no Node 24 for ${process.platform}-${process.arch} in the dependencies and this is ${process.version}; install Node 24`,
+  );
 }
 
 export function environment() {
@@ -74,7 +81,8 @@ function build() {
 /** Dependencies and build output are there when this returns. */
 export function prepare() {
   const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major < 20 || (major === 20 && minor < 19)) fail(`Node ${process.version} is too old; install Node 20.19 or newer`);
+  if (major < 20 || (major === 20 && minor < 19))
+    fail(`Node ${process.version} is too old; install Node 20.19 or newer`);
   install();
   build();
 }
@@ -90,8 +98,12 @@ export function handOver(script, args) {
     process.execve(node, [node, ...argv], env);
   }
   // The channel tells the child when this process is gone, even by kill -9.
-  const child = spawn(node, argv, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env: { ...env, LINECLEAR_PARENT: 'ipc' } });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => signal !== 'SIGINT' && child.kill(signal));
+  const child = spawn(node, argv, {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...env, LINECLEAR_PARENT: 'ipc' },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => signal !== 'SIGINT' && child.kill(signal));
   child.on('error', (error) => fail(`Node 24 could not be started: ${error.message}`));
   child.on('exit', (code, signal) => process.exit(signal ? 128 + 15 : (code ?? 1)));
 }

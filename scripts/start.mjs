@@ -1,4 +1,4 @@
 import { handOver, prepare } from './bootstrap.mjs';
 
 prepare();
-handOver('examples/invoice-processing/dist/start.js', process.argv.slice(2));
+handOver('examples/invoice-processing/dist/src/start.js', process.argv.slice(2));

@@ -26,7 +26,9 @@ function tests(args) {
     { cwd: root, env: environment(), stdio: ['ignore', 'inherit', 'inherit'] },
   );
   try {
-    const { numPassedTests, numFailedTests, numFailedTestSuites, numPendingTests, numTodoTests } = JSON.parse(readFileSync(report, 'utf8'));
+    const { numPassedTests, numFailedTests, numFailedTestSuites, numPendingTests, numTodoTests } = JSON.parse(
+      readFileSync(report, 'utf8'),
+    );
     counts.passed += numPassedTests;
     counts.failed += numFailedTests || (result.status === 0 ? 0 : Math.max(1, numFailedTestSuites));
     counts.skipped += numPendingTests + numTodoTests;
