@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-const conditions = ['@lineclear/source', 'node', 'import', 'module', 'default'];
+/** CAUTION: vitest hands these to Node too, where `import` or `module` would give ES modules to the `require` inside packages such as pg. */
+const conditions = ['@lineclear/source', 'node', 'default'];
 const shared = {
   ssr: { resolve: { conditions, externalConditions: conditions } },
   resolve: { conditions },

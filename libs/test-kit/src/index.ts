@@ -1,1 +1,2 @@
-export {};
+export { eventually, type EventuallyOptions } from './eventually.js';
+export { type NewDatabase, type TestDatabase, testDatabase } from './test-database.js';
