@@ -1,1 +1,13 @@
-export {};
+export { Describe, type RouteDescription } from './docs/describe.js';
+export type { TokenVerifier } from './http/auth-guard.js';
+export { CurrentPrincipal, type HostRequest, Public, Roles } from './http/principal.js';
+export { type Problem, type ProblemAnswer, problemOf } from './http/problem.js';
+export {
+  DATA_SOURCE,
+  type Environment,
+  type HostOptions,
+  LOGGER,
+  type RunningService,
+  type ServiceDefinition,
+} from './service-definition.js';
+export { unwrap } from './unwrap.js';

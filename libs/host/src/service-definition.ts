@@ -1,14 +1,14 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { ServiceName } from '@lineclear/contracts';
 import type { Bus } from '@lineclear/messaging';
-import type { DatabaseConfig, MigrationClass } from '@lineclear/persistence';
+import type { DatabaseConfig, Migration } from '@lineclear/persistence';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** All that a service is to its host. `config` fails at boot with what, where and expected; `module` is wiring only. */
 export interface ServiceDefinition<C = unknown> {
   readonly name: ServiceName;
-  readonly migrations: readonly MigrationClass[];
+  readonly migrations: readonly Migration[];
   config(environment: Environment): C;
   module(config: C): DynamicModule | Type;
 }
