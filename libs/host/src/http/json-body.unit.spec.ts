@@ -1,4 +1,3 @@
-import { InvalidMessageError } from '@lineclear/errors';
 import { describe, expect, it } from 'vitest';
 import { parseJsonBody } from './json-body.js';
 
@@ -35,12 +34,9 @@ describe('a JSON body', () => {
     ['{"a":1}{"a":1}', 'body'],
     ['NaN', 'body'],
   ])('%s is refused at %s', (text, where) => {
-    expect(() => read(text)).toThrow(InvalidMessageError);
-    try {
-      read(text);
-    } catch (error) {
-      expect(error).toMatchObject({ code: 'invalid-request', details: { where, expected: expect.any(String) } });
-    }
+    expect(() => read(text)).toThrow(
+      expect.objectContaining({ code: 'invalid-request', details: expect.objectContaining({ where }) }),
+    );
   });
 
   it('refuses bytes that are not UTF-8', () => {
