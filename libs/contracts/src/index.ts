@@ -1,5 +1,12 @@
 export { type AgentDefinition, agentDefinitionSchema } from './agent.js';
 export {
+  AUTHORIZATION_AUDIENCE,
+  AUTHORIZATION_ISSUER,
+  AUTHORIZATION_TYPE,
+  type AuthorizationClaims,
+  authorizationClaimsSchema,
+} from './authorization.js';
+export {
   type BudgetKind,
   type Budgets,
   budgetsSchema,
