@@ -1,1 +1,1 @@
-export {};
+export { CLEANEST, isAtLeast, joinLabels, labelOfResult, UNSTATED } from './labels.js';
