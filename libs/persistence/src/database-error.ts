@@ -13,8 +13,9 @@ const NETWORK = new Set([
 ]);
 /** Connection, resources, shutdown and start-up, serialization and deadlock, lock and statement time-outs. */
 const PASSING_STATES = /^(08...|53...|57P0[1-5]|57014|40001|40P01|55P03|58030)$/;
+/** The last one is what TypeORM says when a session was lost between two statements of a transaction. */
 const PASSING_TEXTS =
-  /Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Client was closed/;
+  /Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Client was closed|query runner was already released/;
 const REFUSED_STATES = /^(28...|3D000)$/;
 
 /**

@@ -44,8 +44,8 @@ export async function provisionServiceDatabase(
 
 async function createRole(client: pg.Client, role: string, password: string): Promise<void> {
   const { rowCount } = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [role]);
-  const verb = rowCount === 0 ? 'CREATE' : 'ALTER';
-  await client.query(`${verb} ROLE ${role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD ${literal(password)}`);
+  const statement = rowCount === 0 ? `CREATE ROLE ${role} NOSUPERUSER NOCREATEDB NOCREATEROLE` : `ALTER ROLE ${role}`;
+  await client.query(`${statement} LOGIN PASSWORD ${literal(password)}`);
   await client.query(`GRANT ${role} TO CURRENT_USER`);
 }
 

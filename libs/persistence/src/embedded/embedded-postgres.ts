@@ -15,7 +15,7 @@ import { usableFolder } from './usable-folder.js';
 export interface ServerOptions {
   /** Server settings, such as `{ max_connections: '200' }`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Default true. False is for tests: a crash of the machine may lose or break the data. */
+  /** Default true. False is for tests: data survives the death of processes, but not of the machine. */
   readonly fsync?: boolean;
   /** Default 60 s; a start after a crash replays the log first. */
   readonly startTimeoutMs?: number;
@@ -52,7 +52,7 @@ const SETTINGS = {
   log_min_messages: 'log',
   log_checkpoints: 'off',
 };
-const NO_SYNC = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+const NO_SYNC = { fsync: 'off', full_page_writes: 'off' };
 
 /**
  * Starts a PostgreSQL 18 of its own from npm: loopback only, a free port, generated password. It cannot outlive this process, also not
