@@ -1,1 +1,2 @@
-export {};
+export type { MemoryStoreConfig } from './config.js';
+export { memoryStore } from './memory-store.js';
