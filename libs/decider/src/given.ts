@@ -30,6 +30,7 @@ export function given<Input, State, Output>(
       return {
         outputs,
         state: fold(decider, outputs, state),
+        // oxlint-disable-next-line unicorn/no-thenable -- the word of the test language; it takes outputs and is never awaited
         then: (expected) => deepStrictEqual([...outputs], [...expected]),
         thenSeen: (pick, expected) => deepStrictEqual(outputs.map(pick), [...expected]),
       };
