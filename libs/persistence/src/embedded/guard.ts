@@ -8,7 +8,8 @@ import type { ServerUser } from './server-user.js';
 /**
  * The server is the child of a shell in a session of its own, so that Ctrl-C does not reach it. The shell's helper reads a pipe (fd 3) whose
  * other end only this process holds: the pipe ends when we close it or die, even by `kill -9`, and then the helper stops the server.
- * $1 signal to stop with, $2 folder to remove at the end or empty, then the program and its arguments.
+ * $1 signal to stop with, $2 folder to remove at the end or empty (its content by relative names too, since the shell's user may not be able
+ * to enter the path), then the program and its arguments.
  */
 const SCRIPT = `
 signal=$1; trash=$2; shift 2
@@ -26,7 +27,7 @@ exec 3<&-
 wait $server
 code=$?
 kill $helper 2>/dev/null
-[ -z "$trash" ] || { cd .. && rm -rf -- "$trash" data postgres.log; } 2>/dev/null
+[ -z "$trash" ] || rm -rf -- "$trash" ../postgres.log ../data 2>/dev/null
 exit $code
 `;
 

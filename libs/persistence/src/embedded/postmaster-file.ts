@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -21,7 +22,17 @@ export async function readPostmaster(clusterDir: string): Promise<Postmaster | u
   return Number.isInteger(pid) && pid > 0 ? { pid, port: Number(lines[3]), status: lines[7]?.trim() ?? '' } : undefined;
 }
 
+/** A dead process that nobody has waited for yet (init of a container may not) does not count as alive. */
 export function isAlive(pid: number): boolean {
+  if (!exists(pid)) return false;
+  try {
+    return process.platform !== 'linux' || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -32,15 +43,16 @@ export function isAlive(pid: number): boolean {
 
 /**
  * Waits until no server uses the cluster: one that ends because its owner was killed gets the time to end. The file of a dead server is
- * left to PostgreSQL, which replaces it; only when another program took over its process id is it deleted here.
+ * left to PostgreSQL, which replaces it; only when its process id still exists, as a zombie or as
+ * another program, is it deleted here.
  * @throws ConfigError `folder-in-use` naming the process and its port
  */
 export async function awaitUnused(clusterDir: string): Promise<void> {
   const startedAt = performance.now();
   for (;;) {
     const found = await readPostmaster(clusterDir);
-    if (found === undefined || !isAlive(found.pid)) return;
-    if (!(await isPostgres(found.pid))) {
+    if (found === undefined || !exists(found.pid)) return;
+    if (!isAlive(found.pid) || !(await isPostgres(found.pid))) {
       await rm(join(clusterDir, 'postmaster.pid'), { force: true });
       return;
     }
