@@ -1,6 +1,7 @@
 export { Describe, type RouteDescription } from './docs/describe.js';
 export type { TokenVerifier } from './http/auth-guard.js';
 export { CurrentPrincipal, type HostRequest, Public, Roles } from './http/principal.js';
+export { RawBody } from './http/raw-body.js';
 export { type Problem, type ProblemAnswer, problemOf } from './http/problem.js';
 export {
   DATA_SOURCE,

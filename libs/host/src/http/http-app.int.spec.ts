@@ -10,6 +10,7 @@ import { docsPage } from '../docs/docs-page.js';
 import { openApiDocument } from '../docs/openapi.js';
 import { createHttpApp, type HttpApp } from './http-app.js';
 import { CurrentPrincipal, Public, Roles } from './principal.js';
+import { RawBody } from './raw-body.js';
 
 const ANN: Principal = { tenant: 'acme', subject: 'ann', roles: ['clerk'], scopes: [] };
 const OPS: Principal = { ...ANN, subject: 'olga', roles: ['operator'] };
@@ -40,6 +41,12 @@ class OrdersController {
   @Describe({ summary: 'Adds an order.' })
   add(@Body({ schema: order }) body: z.infer<typeof order>) {
     return body;
+  }
+
+  @Post('raw')
+  @RawBody()
+  raw(@Body() body: Buffer | undefined) {
+    return { bytes: body?.toString('latin1') };
   }
 
   @Get('public/ping')
@@ -134,6 +141,14 @@ describe('HTTP of a service', () => {
     expect(answer.statusCode).toBe(status === 415 ? 400 : status);
     expect(answer.json()).toMatchObject({ detail: expect.any(String), expected: expect.any(String) });
   });
+
+  it.each(['application/json', 'application/cloudevents+json', 'application/x-www-form-urlencoded', 'text/plain'])(
+    'gives a raw route the bytes of %s as they came',
+    async (type) => {
+      const answer = await call('POST', '/v1/orders/raw', { token: 'ann', body: '{"broken', type });
+      expect([answer.statusCode, answer.json()]).toEqual([201, { bytes: '{"broken' }]);
+    },
+  );
 
   it('answers 404 for an unknown route and an unknown thing alike', async () => {
     for (const url of ['/v1/nothing', '/v1/orders/o-1']) {

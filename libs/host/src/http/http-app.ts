@@ -1,10 +1,11 @@
-import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
+import { type DynamicModule, type LoggerService, type Type, UnsupportedMediaTypeException } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { AuthGuard, type TokenVerifier } from './auth-guard.js';
 import { parseJsonBody } from './json-body.js';
 import { ProblemFilter, type ProblemFilterOptions } from './problem-filter.js';
+import { takesRawBody } from './raw-body.js';
 import { SchemaValidationPipe } from './validation-pipe.js';
 
 export interface HttpAppOptions extends ProblemFilterOptions {
@@ -26,6 +27,7 @@ export interface HttpApp {
 }
 
 const JSON_TYPES = ['application/json', 'application/cloudevents+json'];
+const OTHER_TYPES = ['application/x-www-form-urlencoded', '*'];
 
 /** A Nest application on Fastify with the house rules of HTTP: tokens, checked bodies, problems. Not yet initialised or listening. */
 export async function createHttpApp(module: DynamicModule | Type, options: HttpAppOptions): Promise<HttpApp> {
@@ -45,12 +47,16 @@ export async function createHttpApp(module: DynamicModule | Type, options: HttpA
     abortOnError: false,
     bufferLogs: false,
   });
-  app.useBodyParser(JSON_TYPES, { bodyLimit: options.bodyLimitBytes }, (_request, body, done) => {
+  app.useBodyParser(JSON_TYPES, { bodyLimit: options.bodyLimitBytes }, (request, body, done) => {
     try {
-      done(null, parseJsonBody(body));
+      done(null, takesRawBody(request) ? body : parseJsonBody(body));
     } catch (error) {
       done(error as Error, undefined);
     }
+  });
+  app.useBodyParser(OTHER_TYPES, { bodyLimit: options.bodyLimitBytes }, (request, body, done) => {
+    if (takesRawBody(request)) done(null, body);
+    else done(new UnsupportedMediaTypeException(), undefined);
   });
   app.useGlobalGuards(new AuthGuard(options.verifier));
   app.useGlobalPipes(new SchemaValidationPipe());
