@@ -1,0 +1,18 @@
+import { type EnvelopeAttributes, type EventName, eventNameOf } from '@lineclear/contracts';
+
+/** One event as it was published: attributes, and `data` as the text that came. */
+export interface ArchivedEvent extends EnvelopeAttributes {
+  /** order of arrival in the archive; grows, with gaps */
+  readonly arrival: number;
+  readonly dataText: string;
+}
+
+/** Name of a known type, else the type itself. */
+export const nameOf = (event: Pick<ArchivedEvent, 'type'>): EventName | string => eventNameOf(event.type) ?? event.type;
+
+/** The event as one CloudEvent in structured mode, as JSON text; `data` keeps its bytes. */
+export function structuredText(event: ArchivedEvent): string {
+  const { arrival: _arrival, dataText, ...attributes } = event;
+  const head = JSON.stringify({ specversion: '1.0', ...attributes, datacontenttype: 'application/json' });
+  return `${head.slice(0, -1)},"data":${dataText}}`;
+}
