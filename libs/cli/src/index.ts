@@ -1,1 +1,3 @@
-export {};
+export { type CliSurroundings, runCli, VERBS } from './cli.js';
+export { createOutput, type Output, table, visible } from './output.js';
+export { EXIT, type Verb } from './verb.js';

@@ -177,6 +177,13 @@ export class LineclearClient {
     return this.http.json(`/v1/parked/${segment(id)}/drop`, { json: { reason } });
   }
 
+  /** Whether the platform takes work, with every reason why not. */
+  async ready(): Promise<{ ready: boolean; reasons: readonly string[] }> {
+    const response = await this.http.probe('/ready');
+    const body = (await response.json()) as { reasons?: readonly string[] };
+    return { ready: response.ok, reasons: body.reasons ?? [] };
+  }
+
   /** Every event of the tenant from now on (or after the given position). */
   async *events(signal?: AbortSignal): AsyncGenerator<StreamEvent> {
     yield* this.stream('/v1/events', signal);

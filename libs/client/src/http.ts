@@ -45,6 +45,11 @@ export class Http {
     return this.send(path, options, timeoutMs > 0 ? [AbortSignal.timeout(timeoutMs)] : []);
   }
 
+  /** Any answer, also a 503 that says why. */
+  probe(path: string): Promise<Response> {
+    return this.fetch(this.urlOf(path, undefined), { signal: AbortSignal.timeout(5_000) });
+  }
+
   private async send(path: string, options: RequestOptions, signals: AbortSignal[]): Promise<Response> {
     const url = this.urlOf(path, options.query);
     const response = await this.fetch(url, {
