@@ -1,0 +1,93 @@
+import { parseLocatedConfigFile } from '@lineclear/config-file';
+import { type AgentDefinition, agentDefinitionSchema } from '@lineclear/contracts';
+import { ConfigError, type ConfigFault } from '@lineclear/errors';
+import type { Environment } from '@lineclear/host';
+import { createModelGateway, createScriptedProvider, type ModelGateway } from '@lineclear/model-gateway';
+import { AgentCatalog } from './domain/agent-catalog.js';
+import { nearestNames } from './domain/nearest-names.js';
+import { type ProjectFile, projectFiles } from './project-files.js';
+
+export interface OrchestratorConfig {
+  readonly agents: AgentCatalog;
+  readonly gateway: ModelGateway;
+}
+
+export const ORCHESTRATOR_CONFIG = Symbol('ORCHESTRATOR_CONFIG');
+
+/**
+ * Reads agents/*.yaml and models/*.yaml of LINECLEAR_PROJECT (default: the current folder).
+ * @throws ConfigError naming every fault of every file with line and column
+ */
+export function orchestratorConfig(environment: Environment): OrchestratorConfig {
+  const project = environment['LINECLEAR_PROJECT'] ?? process.cwd();
+  const gateway = createModelGateway([createScriptedProvider(projectFiles(project, 'models'))]);
+  return Object.freeze({ gateway, agents: readAgents(projectFiles(project, 'agents'), gateway) });
+}
+
+/** The agents of these files, each with a model that exists. */
+export function readAgents(
+  files: readonly ProjectFile[],
+  gateway: Pick<ModelGateway, 'describe' | 'routes'>,
+): AgentCatalog {
+  if (files.length === 0)
+    throw new ConfigError([
+      {
+        where: 'agents',
+        what: 'the project has no agent',
+        expected: 'at least one file agents/*.yaml',
+        next: 'add one',
+      },
+    ]);
+  const faults: ConfigFault[] = [];
+  const fileOf = new Map<string, string>();
+  const definitions: AgentDefinition[] = [];
+  for (const { file, text } of files) {
+    try {
+      definitions.push(readAgent(file, text, fileOf, gateway));
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      faults.push(...error.faults);
+    }
+  }
+  const [first, ...rest] = faults;
+  if (first) throw new ConfigError([first, ...rest]);
+  return new AgentCatalog(definitions);
+}
+
+function readAgent(
+  file: string,
+  text: string,
+  fileOf: Map<string, string>,
+  gateway: Pick<ModelGateway, 'describe' | 'routes'>,
+): AgentDefinition {
+  const { value, faultAt } = parseLocatedConfigFile(text, { file, schema: agentDefinitionSchema });
+  const other = fileOf.get(value.agent);
+  if (other !== undefined)
+    throw new ConfigError([
+      faultAt(['agent'], {
+        what: `agent \`${value.agent}\` is defined in \`${other}\` too`,
+        next: 'rename one of them',
+      }),
+    ]);
+  fileOf.set(value.agent, file);
+  const model = gateway.describe(value.model);
+  if (!model)
+    throw new ConfigError([
+      faultAt(['model'], {
+        what: 'no such model is configured',
+        seen: `\`${value.model}\``,
+        expected: nearestNames(value.model, gateway.routes()),
+        next: 'correct the name, or add the model to models/',
+      }),
+    ]);
+  if (value.maxOutputTokens > model.maxOutputTokens)
+    throw new ConfigError([
+      faultAt(['maxOutputTokens'], {
+        what: `\`${value.model}\` cannot write that much`,
+        seen: String(value.maxOutputTokens),
+        expected: `at most ${model.maxOutputTokens}`,
+        next: 'lower it',
+      }),
+    ]);
+  return value;
+}
