@@ -19,6 +19,13 @@ export {
 } from './budget.js';
 export { canonicalJson, contentHash, sha256Hex } from './canonical.js';
 export {
+  type CloudEvent,
+  type CloudEventAttributes,
+  decodeCloudEvent,
+  type DecodeOptions,
+  type WireHeaders,
+} from './cloud-event.js';
+export {
   decodeHeaders,
   encodeHeaders,
   type Envelope,
