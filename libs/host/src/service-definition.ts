@@ -33,3 +33,5 @@ export interface RunningService {
 /** Injection tokens that the host provides to every service. */
 export const DATA_SOURCE = Symbol('DATA_SOURCE');
 export const LOGGER = Symbol('LOGGER');
+/** An AbortSignal that fires when the service begins to stop: streams to clients end then. */
+export const CLOSING = Symbol('CLOSING');

@@ -1,1 +1,1 @@
-export {};
+export { traceStore } from './trace-store.js';

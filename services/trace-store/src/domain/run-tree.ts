@@ -1,6 +1,5 @@
 import type { EventData, EventName } from '@lineclear/contracts';
-import type { ArchivedEvent } from './archived-event.js';
-import { nameOf } from './archived-event.js';
+import { type ArchivedEvent, nameOf } from './archived-event.js';
 
 export interface CallNode {
   readonly callId: string;

@@ -25,7 +25,7 @@ const factView = z.object({
   supersededBy: z.string().nullable(),
 });
 
-const page = z.object({ facts: z.array(factView), next: z.string().nullable() });
+const page = z.object({ items: z.array(factView), next: z.string().optional() });
 
 /** What the store knows about a subject of the caller's tenant. */
 @Controller('v1/facts')
@@ -54,7 +54,10 @@ export class FactsController {
       before: asked.cursor === undefined ? undefined : cursorOf(asked.cursor),
     });
     const last = facts.length === asked.limit ? facts.at(-1) : undefined;
-    return { facts: facts.map(viewOf), next: last === undefined ? null : `${last.eventTime.toISOString()}~${last.id}` };
+    return {
+      items: facts.map(viewOf),
+      ...(last !== undefined && { next: `${last.eventTime.toISOString()}~${last.id}` }),
+    };
   }
 }
 
