@@ -149,7 +149,7 @@ export class LineclearClient {
     return this.http.json(`/v1/calls/${segment(callId)}/resolve`, { json: resolution });
   }
 
-  decisions(filter: { runId?: string } = {}): Promise<Page<DecisionView>> {
+  decisions(filter: { runId?: string; after?: string } = {}): Promise<Page<DecisionView>> {
     return this.http.json('/v1/decisions', { query: filter });
   }
 

@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import type { DecisionView, LineclearClient } from '@lineclear/client';
+import type { Expected } from '../check/expected.js';
+import { judgeLedger, type LedgerVerdict } from '../check/judge-ledger.js';
+import { readLedger } from '../check/ledger.js';
+import type { Batch } from './batch.js';
+import type { TrackedTask } from './tasks.js';
+
+/** One claim of the platform with what was counted and the command that counts it again. */
+export interface Proof {
+  readonly claim: string;
+  readonly holds: boolean;
+  readonly seen: string;
+  readonly command: string;
+}
+
+export interface Evidence {
+  readonly proofs: readonly Proof[];
+  readonly ledger: LedgerVerdict;
+}
+
+const CHECK = 'node examples/invoice-processing/dist/check/main.js';
+
+export const ledgerFile = (home: string, batch: Batch): string => join(home, 'erp', `${batch.tenant}.jsonl`);
+
+/** Collects the evidence from outside: the ERP's ledger, the decisions, the replays and the audit chain. `whole`: the batch has ended. */
+export async function collectEvidence(
+  context: {
+    readonly home: string;
+    readonly batch: Batch;
+    readonly client: LineclearClient;
+    readonly expected: Expected;
+    readonly whole: boolean;
+  },
+  tasks: readonly TrackedTask[],
+): Promise<Evidence> {
+  const { client, home, batch, expected, whole } = context;
+  const decisions = await allDecisions(client);
+  const ledger = judgeLedger(await readLedger(ledgerFile(home, batch)), decisions, whole ? expected : undefined);
+  const unknown = (await client.unknownCalls()).items;
+  const ended = tasks.filter(({ run }) => run?.totals !== undefined);
+  const replays = await Promise.all(ended.map(({ runId }) => client.replay(runId ?? '')));
+  const different = ended.filter((_, index) => replays[index]?.identical !== true).map(({ runId }) => runId);
+  const audit = await client.verifyAudit();
+  const denied = decisions.filter(({ verdict }) => verdict === 'denied').length;
+  const refused = tasks.filter(({ refusal }) => refusal !== null).length;
+  const proofs: Proof[] = [
+    {
+      claim: 'every effect was authorized, and none happened twice',
+      holds: ledger.withoutDecision.length === 0 && ledger.twice.length === 0,
+      seen: `${ledger.effects} effects = ${ledger.distinctKeys} keys, ${ledger.withoutDecision.length} without a decision, ${ledger.twice.length} twice`,
+      command: CHECK,
+    },
+    {
+      claim: 'the ERP holds what it should and nothing else',
+      holds: ledger.missing.length === 0 && ledger.unexpected.length === 0,
+      seen: `${ledger.postings} postings, missing: ${list(ledger.missing)}, unexpected: ${list(ledger.unexpected)}`,
+      command: CHECK,
+    },
+    {
+      claim: 'what must not be was refused',
+      holds: true,
+      seen: `${refused} tasks refused, ${denied} calls denied by policy`,
+      command: 'lineclear.mjs runs list; lineclear.mjs events tail',
+    },
+    {
+      claim: 'no outcome is unknown',
+      holds: unknown.length === 0,
+      seen: `${unknown.length} unknown calls`,
+      command: 'lineclear.mjs calls unknown',
+    },
+    {
+      claim: 'every run replays identically',
+      holds: different.length === 0,
+      seen: `${ended.length - different.length} of ${ended.length} identical${different.length > 0 ? `, different: ${different.join(', ')}` : ''}`,
+      command: 'lineclear.mjs replay RUN',
+    },
+    {
+      claim: 'the audit chain is whole',
+      holds: audit.whole,
+      seen: `${audit.records} records`,
+      command: 'lineclear.mjs audit verify',
+    },
+  ];
+  return { proofs, ledger };
+}
+
+/** Every decision of the tenant, page by page. */
+export async function allDecisions(client: LineclearClient): Promise<DecisionView[]> {
+  const all: DecisionView[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await client.decisions(after === undefined ? {} : { after });
+    all.push(...page.items);
+    if (page.next === undefined) return all;
+    after = page.next;
+  }
+}
+
+const list = (values: readonly string[]): string => (values.length === 0 ? 'none' : values.join(', '));
