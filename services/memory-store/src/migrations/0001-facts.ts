@@ -25,11 +25,9 @@ export class Facts1764400000001 implements MigrationInterface {
       )`);
     await runner.query('CREATE INDEX fact_topic ON fact (tenant, subject, topic) WHERE topic IS NOT NULL');
     await runner.query('CREATE INDEX fact_words ON fact USING gin (words) WHERE superseded_by IS NULL');
-    await runner.query('CREATE TABLE recall (run_id text PRIMARY KEY, event_id text NOT NULL)');
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE recall');
     await runner.query('DROP TABLE fact');
   }
 }

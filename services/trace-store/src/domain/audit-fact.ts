@@ -79,7 +79,7 @@ const FACTS: FactOf = {
   'policy-set.activated': ({ set, version, notBeforeVersion, hash }) => ({ set, version, notBeforeVersion, hash }),
 };
 
-/** The fact that an event adds to its tenant's audit, undefined for events that add none. */
+/** The fact that an event adds to its tenant's audit, undefined for events that add none and for types that this version does not know. */
 export function auditFactOf<N extends EventName>(name: N, data: EventData<N>): AuditFact | undefined {
-  return FACTS[name]?.(data);
+  return Object.hasOwn(FACTS, name) ? FACTS[name]?.(data) : undefined;
 }

@@ -42,6 +42,7 @@ describe('the audit fact of an event', () => {
 
   it('is none for what only moves a run on', () => {
     expect(auditFactOf('memory.recalled', { facts: [] })).toBeUndefined();
+    expect(auditFactOf('constructor' as 'run.fenced', { n: 1, open: [], settled: [] })).toBeUndefined();
     expect(auditFactOf('audit.recorded', { seq: 1, prevHash: '', hash: '', subject: '', fact: {} })).toBeUndefined();
   });
 });

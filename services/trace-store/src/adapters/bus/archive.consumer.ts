@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { derivedId, EVENTS, type EventName, sha256Hex } from '@lineclear/contracts';
+import { derivedId, sha256Hex } from '@lineclear/contracts';
 import { type EventInput, Handles, type LaneBatch, type LaneInput, type WriteSet } from '@lineclear/messaging';
 import { ArrivalClock } from '../../domain/arrival-clock.js';
 import { type AuditFact, auditFactOf } from '../../domain/audit-fact.js';
@@ -20,10 +20,6 @@ export interface AuditDeliveryEntry {
   readonly fact: AuditFact;
 }
 
-const ARCHIVED = (Object.keys(EVENTS) as EventName[]).filter(
-  (name) => name !== 'task.submit' && name !== 'audit.recorded',
-);
-
 /**
  * Archives every event once, and sends what is to be audited to the shard of its tenant, all facts of a tenant in one command per batch. It sees
  * every event of the platform: nothing is read, and `data` is stored as it came.
@@ -32,7 +28,7 @@ const ARCHIVED = (Object.keys(EVENTS) as EventName[]).filter(
 export class ArchiveConsumer {
   private readonly clock = new ArrivalClock();
 
-  @Handles({ events: ARCHIVED }, { batch: true })
+  @Handles({ anyEvent: true }, { batch: true })
   async handleEvents(inputs: readonly LaneInput[], batch: LaneBatch): Promise<void> {
     const deliveries = new Map<string, { entries: AuditDeliveryEntry[]; last: LaneInput }>();
     for (const input of inputs) {
@@ -52,11 +48,11 @@ export class ArchiveConsumer {
   }
 }
 
-function entryOf({ name, event, dataText }: EventInput): AuditDeliveryEntry | undefined {
+function entryOf({ name, event, text }: EventInput): AuditDeliveryEntry | undefined {
   const fact = auditFactOf(name, event.data);
   if (fact === undefined) return undefined;
   const { source, id, subject, time } = event;
-  const dataHash = sha256Hex(dataText ?? JSON.stringify(event.data));
+  const dataHash = sha256Hex(text ?? JSON.stringify(event.data));
   return { source, id, subject, fact: { event: name, at: time, eventId: id, dataHash, ...fact } };
 }
 

@@ -41,7 +41,7 @@ export interface EventRow {
   readonly data: string;
 }
 
-export function rowOf({ event, dataText }: EventInput, arrival: number): Row {
+export function rowOf({ event, text }: EventInput, arrival: number): Row {
   return {
     subject: event.subject,
     source: event.source,
@@ -56,7 +56,7 @@ export function rowOf({ event, dataText }: EventInput, arrival: number): Row {
     traceparent: event.traceparent ?? null,
     confidentiality: event.confidentiality,
     integrity: event.integrity,
-    data: dataText ?? JSON.stringify(event.data),
+    data: text ?? JSON.stringify(event.data),
   };
 }
 
