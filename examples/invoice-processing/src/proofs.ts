@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { DecisionView, LineclearClient } from '@lineclear/client';
+import type { LineclearClient } from '@lineclear/client';
+import { allDecisions } from '../check/decisions.js';
 import type { Expected } from '../check/expected.js';
 import { judgeLedger, type LedgerVerdict } from '../check/judge-ledger.js';
 import { readLedger } from '../check/ledger.js';
@@ -83,17 +84,6 @@ export async function collectEvidence(
     },
   ];
   return { proofs, ledger };
-}
-
-/** Every decision of the tenant, page by page. */
-export async function allDecisions(client: LineclearClient): Promise<DecisionView[]> {
-  const all: DecisionView[] = [];
-  for (let after: string | undefined; ; ) {
-    const page = await client.decisions(after === undefined ? {} : { after });
-    all.push(...page.items);
-    if (page.next === undefined) return all;
-    after = page.next;
-  }
 }
 
 const list = (values: readonly string[]): string => (values.length === 0 ? 'none' : values.join(', '));

@@ -1,0 +1,157 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { AppError, ConfigError, toFailure } from '@lineclear/errors';
+import { type Platform, startPlatform } from '@lineclear/standalone';
+import { type Expected, readExpected } from '../check/expected.js';
+import { type Approver, nobody } from './approver.js';
+import { type Batch, chooseBatch, rememberBatch } from './batch.js';
+import { BatchRun } from './batch-run.js';
+import { type DemoClients, demoClients } from './clients.js';
+import { demoApprover } from './demo-approver.js';
+import { wipeDataFolder } from './fresh.js';
+import { readInbox } from './inbox.js';
+import type { StartOptions } from './options.js';
+import { collectEvidence } from './proofs.js';
+import { runLine } from './report.js';
+import { TerminalView } from './terminal.js';
+import { jsonView, logView, type View } from './view.js';
+
+export interface DemoInput {
+  readonly exampleDir: string;
+  readonly options: StartOptions;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+}
+
+interface Stage extends DemoInput {
+  readonly home: string;
+  readonly batch: Batch;
+  readonly platform: Platform;
+  readonly clients: DemoClients;
+  readonly expected: Expected;
+  readonly view: View;
+  readonly run: BatchRun;
+  readonly startedAt: number;
+}
+
+const POLL_MS = 200;
+
+/** The main job: boots the platform, works the inbox off as one batch, reports, and serves until ended. Resolves with the exit code. */
+export async function runDemo(input: DemoInput): Promise<number> {
+  const { options, environment, exampleDir, signal } = input;
+  const home = environment['LINECLEAR_HOME'] ?? '.lineclear';
+  const [view, person] = createView(input);
+  let platform: Platform | undefined;
+  try {
+    if (options.fresh) await wipeDataFolder(home, { canAsk: process.stdin.isTTY && process.stderr.isTTY });
+    const batch = await chooseBatch(home, options.batch, new Date());
+    await mkdir(join(home, 'erp'), { recursive: true });
+    platform = await startPlatform({
+      environment: { ...environment, ERP_LEDGER: join(process.cwd(), home, 'erp'), ...modelOverride(options) },
+      projectDir: exampleDir,
+      homeDir: home,
+      batch: batch.id,
+    });
+    await rememberBatch(home, batch);
+    const clients = demoClients(platform.url, platform.issuer, batch);
+    const approver =
+      person ?? (options.approver === 'demo' ? await demoApprover(join(exampleDir, 'demo-approver.yaml')) : nobody);
+    const run = new BatchRun(batch, clients, approver);
+    const startedAt = performance.now();
+    view.say(`the platform serves at ${platform.url}; batch ${batch.id}`);
+    const stage: Stage = {
+      ...input,
+      home,
+      batch,
+      platform,
+      clients,
+      expected: await readExpected(exampleDir),
+      view,
+      run,
+      startedAt,
+    };
+    return await workOff(stage, signal);
+  } catch (error) {
+    if (signal.aborted) return 0;
+    view.close();
+    process.stderr.write(`lineclear: ${messageOf(error)}\n`);
+    return error instanceof ConfigError ? 2 : 1;
+  } finally {
+    view.close();
+    await platform?.stop();
+  }
+}
+
+/** A person at the terminal sees and answers in one place. */
+function createView({ options, environment, signal }: DemoInput): [View, Approver | undefined] {
+  const stdout = (text: string) => process.stdout.write(text);
+  if (options.json) return [jsonView(stdout, (text) => process.stderr.write(text)), undefined];
+  const plain = !process.stdout.isTTY || (environment['NO_COLOR'] ?? '') !== '';
+  if (plain && options.approver !== 'ask') return [logView(stdout), undefined];
+  const { stdin, stdout: terminal } = process;
+  const view = new TerminalView(
+    { stdin, stdout: terminal, colour: !plain, interrupt: () => process.kill(process.pid, 'SIGINT') },
+    options.approver === 'ask',
+  );
+  signal.addEventListener('abort', () => view.close());
+  return [view, options.approver === 'ask' ? view : undefined];
+}
+
+async function workOff(stage: Stage, signal: AbortSignal): Promise<number> {
+  const { exampleDir, run, options, view, home, batch } = stage;
+  const inbox = join(exampleDir, 'inbox');
+  const publishing = run.publish(await readInbox(inbox), signal);
+  const published = publishing.then(() => true);
+  for (let sent = false; !(sent && run.settled({ people: !(options.once && options.approver === 'none') })); ) {
+    sent ||= await Promise.race([published, pause(POLL_MS, false)]);
+    if (sent) await pause(POLL_MS, undefined, { signal });
+    signal.throwIfAborted();
+    view.update(await run.poll());
+  }
+  const ok = await report(stage);
+  await rememberBatch(home, { ...batch, done: true });
+  if (options.once) return ok ? 0 : 1;
+  await serve(stage, inbox, signal);
+  return 0;
+}
+
+/** Keeps serving, and takes any further file that is dropped into the inbox. */
+async function serve({ run, view, platform }: Stage, inbox: string, signal: AbortSignal): Promise<void> {
+  view.say(`serving at ${platform.url}; drop further files into ${inbox}, Ctrl-C ends`);
+  while (!signal.aborted) {
+    await pause(POLL_MS * 5, undefined, { signal });
+    const added = (await readInbox(inbox)).filter(({ name }) => !run.has(name));
+    if (added.length > 0) await run.publish(added, signal);
+    if (added.length > 0 || !run.settled({ people: true })) view.update(await run.poll());
+  }
+}
+
+async function report(stage: Stage): Promise<boolean> {
+  const { run, expected, clients, batch, home, view, platform, startedAt } = stage;
+  const { tasks } = run.snapshot();
+  const lines = tasks.map((task) => runLine(task, expected));
+  const whole = lines.every(({ ok }) => ok);
+  const { proofs, ledger } = await collectEvidence({ home, batch, client: clients.operator, expected, whole }, tasks);
+  const ok = lines.filter((line) => line.ok).length;
+  view.report(lines, proofs, {
+    kind: 'summary',
+    batch: batch.id,
+    runs: lines.length,
+    ok,
+    failed: lines.length - ok,
+    effects: ledger.effects,
+    effectsWithoutDecision: ledger.withoutDecision.length,
+    url: platform.url,
+    durationMs: Math.round(performance.now() - startedAt),
+  });
+  return whole && proofs.every(({ holds, claim }) => holds || claim.includes('unknown'));
+}
+
+const modelOverride = ({ model }: StartOptions): Record<string, string> =>
+  model === undefined ? {} : { LINECLEAR_MODEL: model };
+
+function messageOf(error: unknown): string {
+  if (error instanceof AppError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : toFailure(error).message;
+}
