@@ -29,7 +29,9 @@ const HEADERS = JSON.stringify({ ce_id: 'x'.repeat(32), ce_type: 'lineclear.step
 
 /** The baseline: `runs` loops side by side, each on its own connection with a named statement, for about `seconds`. */
 export async function rawLoop(config: DatabaseConfig, runs: number, seconds: number): Promise<LoopFigures> {
-  const clients = await Promise.all(Array.from({ length: runs }, () => connectClient(config, { name: 'raw-loop', onError: () => undefined })));
+  const clients = await Promise.all(
+    Array.from({ length: runs }, () => connectClient(config, { name: 'raw-loop', onError: () => undefined })),
+  );
   try {
     await clients[0]?.query(SCHEMA);
     const started = performance.now();
@@ -39,7 +41,11 @@ export async function rawLoop(config: DatabaseConfig, runs: number, seconds: num
         let version = 0;
         while (performance.now() < until) {
           version += 1;
-          await client.query({ name: 'step', text: STEP, values: [`run_${index}`, version, PAYLOAD, PAYLOAD, HEADERS] });
+          await client.query({
+            name: 'step',
+            text: STEP,
+            values: [`run_${index}`, version, PAYLOAD, PAYLOAD, HEADERS],
+          });
         }
         return version;
       }),

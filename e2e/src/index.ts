@@ -1,1 +1,1 @@
-export {};
+export { seededRandom } from './random.js';

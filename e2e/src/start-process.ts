@@ -1,0 +1,32 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+export interface StartedBatch {
+  readonly child: ChildProcess;
+  /** exit code and signal, with what was printed */
+  readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }>;
+}
+
+/** `npm start -- ARGS` without npm in between: the built start on this Node, on a data folder of its own. */
+export function startBatch(args: readonly string[], environment: Readonly<Record<string, string>>): StartedBatch {
+  const child = spawn(
+    process.execPath,
+    ['--no-turbo-inline-js-wasm-calls', 'examples/invoice-processing/dist/src/start.js', ...args],
+    {
+      cwd: ROOT,
+      env: { ...process.env, CI: '', LINECLEAR_PORT: '0', LOG_LEVEL: 'warn', ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
+  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
+  const ended = new Promise<Awaited<StartedBatch['ended']>>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
+  });
+  return { child, ended };
+}
