@@ -1,6 +1,7 @@
 import { ConfigError, type ConfigFault, InvariantViolationError } from '@lineclear/errors';
 import { type PreparedSlice, prepareSlice, validateSlice } from '../adapters/cedar/cedar.js';
 import type { CedarPolicy } from '../domain/cedar-text.js';
+import type { Policies } from '../domain/decide-call.js';
 import { argumentsFault, type CallFacts } from '../domain/facts.js';
 import { type Evaluation, judge, type Judgement, undecidable } from '../domain/judge.js';
 import { type PolicySet, type PolicyText, toPolicySet } from '../domain/policy-set.js';
@@ -20,23 +21,27 @@ interface Desk {
 }
 
 /** A policy set ready to judge calls. One instance per version; synchronous, as evaluation is. */
-export class ActiveSet {
+export class ActiveSet implements Policies {
+  private readonly rules: ReadonlyMap<string, Rule>;
   private readonly policies: ReadonlyMap<string, CedarPolicy>;
   private readonly desks = new Map<string, Desk>();
 
   private constructor(
     readonly set: PolicySet,
+    readonly version: number,
     /** what is allowed and probably not meant */
     readonly warnings: readonly string[],
   ) {
+    this.rules = new Map(set.rules.map((rule) => [rule.id, rule]));
     this.policies = new Map(set.policies.map((policy) => [policy.id, policy]));
   }
 
   /**
    * Reads, compiles, validates and tests policy files.
+   * @param version as counted by the service; 0: a set that is only looked at
    * @throws ConfigError with every fault at its place; a test that does not come out as expected is one
    */
-  static load(texts: readonly PolicyText[]): ActiveSet {
+  static load(texts: readonly PolicyText[], version = 0): ActiveSet {
     const set = toPolicySet(texts);
     const { errors, warnings } = validateSlice(sliceOf(set.policies, 'any'));
     if (errors.length > 0) {
@@ -44,7 +49,7 @@ export class ActiveSet {
         details: { errors },
       });
     }
-    const active = new ActiveSet(set, [...set.warnings, ...warnings]);
+    const active = new ActiveSet(set, version, [...set.warnings, ...warnings]);
     const [first, ...rest] = active.failedTests();
     if (first === undefined) return active;
     active.dispose();
@@ -59,6 +64,10 @@ export class ActiveSet {
     const evaluate = (approved: boolean) => evaluateOnce(desk, facts, approved);
     const doubt = (rule: Rule) => doubtOf(rule, facts);
     return judge(facts.tool, facts.roles, this.policies, evaluate, doubt);
+  }
+
+  rulesOf(ids: readonly string[]): readonly Rule[] {
+    return ids.flatMap((id) => this.rules.get(id) ?? []);
   }
 
   /** Not to be used after; frees what Cedar keeps. */

@@ -191,7 +191,9 @@ describe('numbers are exact or refused (B26)', () => {
   });
 
   it('refuses an inexact number anywhere in the arguments', () => {
-    expect(verdict('  - {id: all, allow: "*"}', { arguments: { deep: [{ id: 2512292042121000001 }] } })).toBe('deny');
+    expect(verdict('  - {id: all, allow: "*"}', { arguments: { deep: [{ id: Number('2512292042121000001') }] } })).toBe(
+      'deny',
+    );
   });
 
   it('compares long ids and decimals as the text they are', () => {
