@@ -1,4 +1,4 @@
-import { type EnvelopeAttributes, type EventName, eventNameOf } from '@lineclear/contracts';
+import { type EnvelopeAttributes, eventNameOf } from '@lineclear/contracts';
 
 /** One event as it was published: attributes, and `data` as the text that came. */
 export interface ArchivedEvent extends EnvelopeAttributes {
@@ -8,7 +8,7 @@ export interface ArchivedEvent extends EnvelopeAttributes {
 }
 
 /** Name of a known type, else the type itself. */
-export const nameOf = (event: Pick<ArchivedEvent, 'type'>): EventName | string => eventNameOf(event.type) ?? event.type;
+export const nameOf = (event: Pick<ArchivedEvent, 'type'>): string => eventNameOf(event.type) ?? event.type;
 
 /** The event as one CloudEvent in structured mode, as JSON text; `data` keeps its bytes. */
 export function structuredText(event: ArchivedEvent): string {

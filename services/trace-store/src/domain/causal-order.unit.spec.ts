@@ -17,7 +17,10 @@ describe('causal order', () => {
   });
 
   it('survives causes in a circle and keeps every event once', () => {
-    const event = fc.record({ id: fc.constantFrom(...'abcdef'), causationid: fc.constantFrom(...'abcdefg') });
+    const event = fc.record({
+      id: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+      causationid: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'elsewhere'),
+    });
     fc.assert(
       fc.property(fc.uniqueArray(event, { selector: ({ id }) => id }), (events) => {
         expect(ids(causalOrder(events)).split('').sort()).toEqual(events.map(({ id }) => id).sort());

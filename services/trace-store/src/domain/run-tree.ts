@@ -84,10 +84,10 @@ export function runTree(runId: string, events: readonly ArchivedEvent[]): RunTre
     const name = nameOf(event);
     const data: unknown = JSON.parse(event.dataText);
     if (isCallData(data)) addToCall(callOf(data, calls, turns), event, name, data);
-    else if (name === 'model-call.completed') modelCalls.push(modelCallOf(event.time, data as EventData<typeof name>));
+    else if (name === 'model-call.completed') modelCalls.push(modelCallOf(event.time, data as EventData<'model-call.completed'>));
     else others.push(refOf(event, name));
-    if (name === 'run.started') started = { at: event.time, data: data as EventData<typeof name> };
-    if (name === 'run.finished') finished = { at: event.time, data: data as EventData<typeof name> };
+    if (name === 'run.started') started = { at: event.time, data: data as EventData<'run.started'> };
+    if (name === 'run.finished') finished = { at: event.time, data: data as EventData<'run.finished'> };
   }
   const definition = started?.data.definition;
   return {
@@ -116,7 +116,7 @@ function callOf(data: CallData, calls: Map<string, CallNode>, turns: Map<number,
   return call;
 }
 
-function addToCall(call: CallNode, event: ArchivedEvent, name: EventName | string, data: CallData): void {
+function addToCall(call: CallNode, event: ArchivedEvent, name: string, data: CallData): void {
   call.tool = data.tool ?? call.tool;
   call.status = data.status ?? data.outcome ?? STATUS_BY_NAME[name as EventName] ?? call.status;
   call.reason = data.reason ?? null;
