@@ -1,1 +1,2 @@
-export {};
+export type { OrchestratorConfig } from './config.js';
+export { orchestrator } from './orchestrator.js';

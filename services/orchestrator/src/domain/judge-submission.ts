@@ -1,6 +1,6 @@
 import { type AgentDefinition, EVENTS, type EventData, eventType, type Principal } from '@lineclear/contracts';
 import type { ModelDescription } from '@lineclear/model-gateway';
-import type { AcceptedTask } from '@lineclear/run';
+import { type AcceptedTask, findLossyNumber } from '@lineclear/run';
 import type { z } from 'zod';
 import type { AgentCatalog } from './agent-catalog.js';
 import { nearestNames } from './nearest-names.js';
@@ -15,8 +15,6 @@ export interface JudgeContext {
   readonly agents: AgentCatalog;
   /** undefined: no such model */
   readonly describeModel: (route: string) => ModelDescription | undefined;
-  /** names a number of a JSON text that a double cannot hold; undefined: none */
-  readonly lossyNumber: (text: string) => string | undefined;
 }
 
 /**
@@ -68,12 +66,12 @@ function typeFault(type: string): Refusal | undefined {
 }
 
 function judgeData(dataText: string, principal: Principal, context: JudgeContext): AcceptedTask | Refusal {
-  const lossy = context.lossyNumber(dataText);
-  if (lossy !== undefined)
-    return dataFault('data', lossy, 'a number that a double holds exactly', 'send the number as a string');
   const data: unknown = JSON.parse(dataText);
   if (isDeeperThan(data, MAX_DEPTH))
     return dataFault('data', 'deeper nesting', `at most ${MAX_DEPTH} levels`, 'flatten the input');
+  const lossy = findLossyNumber(dataText);
+  if (lossy !== undefined)
+    return dataFault('data', lossy, 'a number that a double holds exactly', 'send the number as a string');
   const parsed = TASK_SCHEMA.safeParse(data);
   if (!parsed.success) return schemaFault(data, parsed.error.issues[0]);
   const task = parsed.data;

@@ -19,7 +19,6 @@ const PRICE = { input: 1, cacheRead: 1, cacheWrite: 1, output: 1 };
 const CONTEXT: JudgeContext = {
   agents: new AgentCatalog([agent('invoice-clerk'), agent('travel-clerk'), agent('unpriced', 'scripted/free')]),
   describeModel: (route) => ({ price: route === 'scripted/free' ? null : PRICE, maxOutputTokens: 10 }),
-  lossyNumber: (text) => /\d{20}/.exec(text)?.[0],
 };
 const INBOX: Principal = { tenant: 'acme', subject: 'inbox', roles: ['ap-clerk', 'cfo'], scopes: [] };
 

@@ -1,0 +1,76 @@
+import { budgetStateSchema, EVENTS } from '@lineclear/contracts';
+import { type CallState, type RunState, runViewOf } from '@lineclear/run';
+import { z } from 'zod';
+
+/** One line of a list of runs. */
+export const runSummarySchema = z.object({
+  runId: z.string(),
+  taskId: z.string(),
+  agent: z.string(),
+  state: z.string(),
+  reason: z.string().nullable(),
+  /** a message of the run was set aside and waits for an operator */
+  parked: z.boolean(),
+  turn: z.int(),
+  startedAt: z.iso.datetime(),
+  finishedAt: z.iso.datetime().nullable(),
+});
+
+export const runPageSchema = z.object({ items: z.array(runSummarySchema), next: z.string().optional() });
+
+/** A whole run, with the calls of its present turn. */
+export const runViewSchema = runSummarySchema.extend({
+  calls: z.array(
+    z.object({
+      callId: z.string(),
+      tool: z.string(),
+      arguments: z.unknown(),
+      verdict: z.string().nullable(),
+      rules: z.array(z.string()),
+      status: z.string(),
+    }),
+  ),
+  budget: budgetStateSchema,
+  /** so far, or at the end */
+  totals: EVENTS['run.finished'].schema.shape.totals,
+  answer: z.string().optional(),
+  findings: z.string().optional(),
+});
+
+export type RunSummary = z.infer<typeof runSummarySchema>;
+export type RunView = z.infer<typeof runViewSchema>;
+
+/** The whole run as of `atMs`, beside what its summary row says. */
+export function runViewAt(summary: RunSummary, state: RunState, atMs: number): RunView {
+  const { budget, reason, state: status, turn } = runViewOf(state, atMs);
+  const { answer, findings } = state.finished ?? {};
+  return {
+    ...summary,
+    state: status,
+    reason: reason ?? null,
+    turn,
+    calls: (state.turn?.calls ?? []).map(callViewOf),
+    budget,
+    totals: {
+      ...state.totals,
+      steps: budget.steps.spent,
+      toolCalls: budget.toolCalls.spent,
+      wallMs: budget.wallMs.spent,
+      activeMs: budget.activeMs.spent,
+    },
+    ...(answer === undefined ? {} : { answer }),
+    ...(findings === undefined ? {} : { findings }),
+  };
+}
+
+function callViewOf({
+  callId,
+  tool,
+  arguments: given,
+  verdict,
+  rules,
+  outcome,
+  phase,
+}: CallState): RunView['calls'][number] {
+  return { callId, tool, arguments: given, verdict: verdict ?? null, rules: [...rules], status: outcome ?? phase };
+}
