@@ -9,6 +9,7 @@ export {
   startEmbeddedPostgres,
   startTemporaryPostgres,
 } from './embedded/embedded-postgres.js';
+export { Guard, type GuardOptions } from './embedded/guard.js';
 export { claimDatabase, type Installation, readInstallationId } from './installation.js';
 export { holdInstanceLock, type InstanceLock } from './instance-lock.js';
 export { provisionServiceDatabase, type ServiceDatabase } from './provision.js';

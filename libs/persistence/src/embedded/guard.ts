@@ -7,27 +7,31 @@ import type { ServerUser } from './server-user.js';
 
 /**
  * The server is the child of a shell in a session of its own, so that Ctrl-C does not reach it. The shell's helper reads a pipe (fd 3) whose
- * other end only this process holds: the pipe ends when we close it or die, even by `kill -9`, and then the helper stops the server.
- * $1 signal to stop with, $2 folder to remove at the end or empty (its content by relative names too, since the shell's user may not be able
- * to enter the path), then the program and its arguments.
+ * other end only this process holds: the pipe ends when we release it or die, even by `kill -9`, and then the helper stops the server.
+ * $1 signal to stop with, $2 folder to remove after such a stop, or empty (its content by relative names too, since the shell's user may not
+ * be able to enter the path), then the program and its arguments.
  */
 const SCRIPT = `
 signal=$1; trash=$2; shift 2
+released=
+trap released=1 USR1
 "$@" </dev/null 3<&- &
 server=$!
 {
   read -r _ <&3
+  kill -s USR1 $$
   kill -s "$signal" $server
   n=0
   while kill -0 $server && [ $n -lt 100 ]; do sleep 0.1; n=$((n+1)); done
-  kill -s QUIT $server
+  kill -s QUIT $server && sleep 2 && kill -s KILL $server
 } 2>/dev/null &
 helper=$!
 exec 3<&-
 wait $server
 code=$?
+while kill -0 $server 2>/dev/null; do wait $server; code=$?; done
 kill $helper 2>/dev/null
-[ -z "$trash" ] || rm -rf -- "$trash" ../postgres.log ../data 2>/dev/null
+[ -z "$released" ] || [ -z "$trash" ] || rm -rf -- "$trash" ../postgres.log ../data 2>/dev/null
 exit $code
 `;
 
@@ -38,12 +42,13 @@ export interface GuardOptions {
   readonly user: ServerUser;
   /** Descriptor that gets the server's output. */
   readonly logFd: number;
-  /** INT ends sessions and writes a checkpoint; QUIT ends at once and leaves the rest to recovery. */
-  readonly stopSignal: 'INT' | 'QUIT';
-  readonly removeAtEnd: string | undefined;
+  /** For PostgreSQL INT ends sessions and writes a checkpoint, QUIT ends at once and leaves the rest to recovery. After 10 s it gets harder. */
+  readonly stopSignal: 'INT' | 'QUIT' | 'TERM';
+  /** Folder that goes when we release the server or die; not when the server ends by itself. */
+  readonly removeAtEnd?: string | undefined;
 }
 
-/** A server that cannot outlive this process. */
+/** A server (any program that stays in the foreground) that cannot outlive this process. */
 export class Guard {
   /** Resolves when the guard is gone; the server too, unless somebody killed the guard (see `stopped`). */
   readonly exited: Promise<void>;
