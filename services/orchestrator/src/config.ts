@@ -2,26 +2,36 @@ import { parseLocatedConfigFile } from '@lineclear/config-file';
 import { type AgentDefinition, agentDefinitionSchema } from '@lineclear/contracts';
 import { ConfigError, type ConfigFault } from '@lineclear/errors';
 import type { Environment } from '@lineclear/host';
+import { parseProducers, type Producers } from '@lineclear/identity';
 import { createModelGateway, createScriptedProvider, type ModelGateway } from '@lineclear/model-gateway';
 import { AgentCatalog } from './domain/agent-catalog.js';
 import { nearestNames } from './domain/nearest-names.js';
-import { type ProjectFile, projectFiles } from './project-files.js';
+import { type ProjectFile, projectFile, projectFiles } from './project-files.js';
 
 export interface OrchestratorConfig {
   readonly agents: AgentCatalog;
   readonly gateway: ModelGateway;
+  /** who the tasks of a source act for; nobody when there is no producers.yaml */
+  readonly producers: Producers;
 }
 
 export const ORCHESTRATOR_CONFIG = Symbol('ORCHESTRATOR_CONFIG');
 
 /**
- * Reads agents/*.yaml and models/*.yaml of LINECLEAR_PROJECT (default: the current folder).
+ * Reads agents/*.yaml, models/*.yaml and producers.yaml of LINECLEAR_PROJECT (default: the current folder).
  * @throws ConfigError naming every fault of every file with line and column
  */
 export function orchestratorConfig(environment: Environment): OrchestratorConfig {
   const project = environment['LINECLEAR_PROJECT'] ?? process.cwd();
   const gateway = createModelGateway([createScriptedProvider(projectFiles(project, 'models'))]);
-  return Object.freeze({ gateway, agents: readAgents(projectFiles(project, 'agents'), gateway) });
+  const agents = readAgents(projectFiles(project, 'agents'), gateway);
+  return Object.freeze({ gateway, agents, producers: readProducers(projectFile(project, 'producers.yaml')) });
+}
+
+const NO_PRODUCERS: Producers = { principalOf: () => undefined };
+
+function readProducers(file: ProjectFile | undefined): Producers {
+  return file ? parseProducers(file.text, file.file) : NO_PRODUCERS;
 }
 
 /** The agents of these files, each with a model that exists. */

@@ -1,12 +1,8 @@
-import { derivedId, type Principal, runIdOf } from '@lineclear/contracts';
+import { derivedId, runIdOf } from '@lineclear/contracts';
+import type { Producers } from '@lineclear/identity';
 import type { BusRecord, NewCommand } from '@lineclear/messaging';
 import { readSubmission, type Submission } from '../domain/submission.js';
 import { SUBMIT_TASK } from './names.js';
-
-/** Who a source of tasks acts for (producers.yaml). */
-export interface Producers {
-  principalOf(source: string): Principal | undefined;
-}
 
 /** Refusals of tasks from nobody known are kept apart from every tenant. */
 const NO_TENANT = 'unassigned';

@@ -1,6 +1,7 @@
 import { runIdOf } from '@lineclear/contracts';
+import type { Producers } from '@lineclear/identity';
 import { describe, expect, it } from 'vitest';
-import { type Producers, taskCommandOf, type TaskRecord } from './task-ingress.js';
+import { taskCommandOf, type TaskRecord } from './task-ingress.js';
 
 const INBOX = { tenant: 'acme', subject: 'inbox', roles: ['ap-clerk'], scopes: [] };
 const PRODUCERS: Producers = { principalOf: (source) => (source === '/erp/inbox' ? INBOX : undefined) };

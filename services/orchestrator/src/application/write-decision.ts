@@ -23,19 +23,20 @@ export function writeDecision(
   before: StoredRun | undefined,
   decision: Decision,
 ): StoredRun | undefined {
-  const { facts, state } = decision;
-  for (const fact of facts) if (fact.kind === 'event') writes.emit(eventOf(run, fact, state));
+  const { state } = decision;
+  for (const fact of decision.facts) if (fact.kind === 'event') writes.emit(eventOf(run, fact, state));
   for (const item of decision.plan) writePlanItem(writes, run, item);
+  const facts = decision.facts.filter(isOfRun);
   if (!state || facts.length === 0) return before;
-  writes.insert(RUN_STREAM, {
-    run_id: run.runId,
-    version: (before?.state.version ?? 0) + 1,
-    facts: JSON.stringify(facts),
-  });
+  const version = (before?.state.version ?? 0) + 1;
+  writes.insert(RUN_STREAM, { run_id: run.runId, version, facts: JSON.stringify(facts) });
   const input = before?.input ?? firstInput(facts);
   const after = { state, input, snapshotVersion: before?.snapshotVersion ?? 0, summary: before?.summary };
   return writeSummary(writes, writeSnapshot(writes, after));
 }
+
+/** A refusal is about a task, not about the run that has its id already. */
+const isOfRun = (fact: Fact): boolean => fact.name !== 'task.refused';
 
 function eventOf({ runId, tenant }: Aggregate, fact: Fact & { kind: 'event' }, state: RunState | undefined): NewEvent {
   const { name, data, sequence } = fact;

@@ -1,4 +1,5 @@
 import { type AgentDefinition, EVENTS, type EventData, eventType, type Principal } from '@lineclear/contracts';
+import { effectiveRoles } from '@lineclear/identity';
 import type { ModelDescription } from '@lineclear/model-gateway';
 import { type AcceptedTask, findLossyNumber } from '@lineclear/run';
 import type { z } from 'zod';
@@ -96,10 +97,9 @@ function accepted(
       expected: 'a model with a known price, so that the money budget can be kept',
       next: 'give the model a price, or the agent another model',
     };
-  const { roles } = definition.principal;
   return {
     definition,
-    principal: { ...principal, roles: principal.roles.filter((role) => roles.includes(role)) },
+    principal: { ...principal, roles: effectiveRoles(principal.roles, definition.principal.roles) },
     price: model.price,
     input: task.input,
     label: { confidentiality: 'internal', integrity: 'trusted' },
