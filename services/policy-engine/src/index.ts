@@ -1,1 +1,3 @@
-export {};
+export { type CallCheck, checkCallAgainst, type CheckedCall } from './application/check-call.js';
+export type { PolicyEngineConfig } from './config.js';
+export { policyEngine } from './policy-engine.js';

@@ -7,7 +7,6 @@ import {
   callIdOf,
   decisionIdOf,
   type EventData,
-  type Label,
   sha256Hex,
   type Stage,
   type ToolTraits,
@@ -200,7 +199,7 @@ function recordOf(
   };
 }
 
-function withoutGrant({ approvalId: _, ...record }: DecisionRecord): DecisionRecord {
+function withoutGrant({ approvalId: _approvalId, ...record }: DecisionRecord): DecisionRecord {
   return record;
 }
 

@@ -1,9 +1,9 @@
-import { contentHash, type ToolTraits } from '@lineclear/contracts';
+import { contentHash } from '@lineclear/contracts';
 import { ConfigError, type ConfigFault } from '@lineclear/errors';
 import { BUILT_IN_POLICY } from './built-in-policy.js';
 import { type CedarPolicy, toCedar } from './cedar-text.js';
 import { parsePolicy, type ParsedPolicy } from './parse-policy.js';
-import type { Condition, Rule } from './rule.js';
+import type { Rule } from './rule.js';
 import type { TestCase } from './policy-file.js';
 
 export interface PolicyText {
@@ -87,40 +87,4 @@ function warningsOf(files: readonly ParsedPolicy[]): string[] {
   if (own.length === 0) return ['there are no rules, so every call is denied (what nothing allows is denied)'];
   if (own.some((rule) => rule.effect !== 'deny')) return [];
   return ['all rules say deny, so every call is denied (what nothing allows is denied); add what is to be allowed'];
-}
-
-/** What is known of a tool when a set is looked at beside the catalog. */
-export interface CatalogTool {
-  readonly name: string;
-  readonly schema: Readonly<Record<string, unknown>>;
-  readonly traits: ToolTraits;
-}
-
-/** Rules that no tool of the catalog can meet: a glob without a tool, or an argument that none of its tools takes. */
-export function catalogWarnings(
-  rules: readonly Rule[],
-  catalog: readonly CatalogTool[],
-  matches: (glob: string, name: string) => boolean,
-): string[] {
-  return rules.flatMap((rule) => {
-    const tools = catalog.filter((tool) => matches(rule.tool, tool.name));
-    if (tools.length === 0) {
-      return rule.id.startsWith('built-in.') ? [] : [`rule \`${rule.id}\`: no known tool matches \`${rule.tool}\``];
-    }
-    return rule.conditions
-      .filter((condition) => !tools.some((tool) => takes(tool, condition)))
-      .map(({ attribute }) => `rule \`${rule.id}\`: no tool that matches \`${rule.tool}\` takes \`${attribute.name}\``);
-  });
-}
-
-function takes(tool: CatalogTool, { attribute }: Condition): boolean {
-  if (attribute.kind !== 'argument') return true;
-  const [name = ''] = attribute.path;
-  const { properties, additionalProperties } = tool.schema;
-  const isOpen = additionalProperties === true || typeof additionalProperties === 'object';
-  return (
-    isOpen ||
-    properties === undefined ||
-    (typeof properties === 'object' && properties !== null && Object.hasOwn(properties, name))
-  );
 }

@@ -14,8 +14,11 @@ export interface PublicKeys {
 export interface SigningKeys {
   readonly publicKeys: PublicKeys;
   /** Compact JWS over the claims; runs on the thread pool, so many may be in flight. */
-  sign(claims: AuthorizationClaims): Promise<string>;
+  readonly sign: (claims: AuthorizationClaims) => Promise<string>;
 }
+
+/** Injection token. */
+export const SIGNING_KEYS = Symbol('SIGNING_KEYS');
 
 /** CAUTION: the registry accepts this algorithm alone. */
 const ALGORITHM = 'EdDSA';
