@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typeorm';
+import { DataSource, type DataSourceOptions, type Logger, type MigrationInterface } from 'typeorm';
 import { lockKey } from './lock-key.js';
 import { connectionOptions, type DatabaseConfig } from './database-config.js';
 import { toDatabaseError } from './database-error.js';
@@ -13,6 +13,16 @@ export interface DataSourceSettings {
   /** Default `lineclear`. */
   readonly name?: string;
 }
+
+/** TypeORM writes to standard output, which belongs to data; what fails is thrown anyway. */
+const SILENT: Logger = {
+  logQuery: () => undefined,
+  logQueryError: () => undefined,
+  logQuerySlow: () => undefined,
+  logSchemaBuild: () => undefined,
+  logMigration: () => undefined,
+  log: () => undefined,
+};
 
 /** A pooled client that is checked out has no listener of the pool, and losing it would end the process. */
 class ListenedClient extends pg.Client {
@@ -49,6 +59,7 @@ export async function createDataSource(
     migrations: [...migrations],
     entities: settings.entities ?? [],
     installExtensions: false,
+    logger: SILENT,
     applicationName: settings.name ?? 'lineclear',
     extra: { ...extra, max: Math.max(2, settings.poolSize ?? 5), Client: ListenedClient },
   });

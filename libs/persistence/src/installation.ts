@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '@lineclear/errors';
 import { connectClient } from './client.js';
@@ -24,9 +24,11 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
  */
 export async function readInstallationId(homeDir: string): Promise<string> {
   const file = join(homeDir, 'installation-id');
+  const fresh = `${file}.${randomUUID()}`;
   try {
     await mkdir(homeDir, { recursive: true, mode: 0o700 });
-    await writeFile(file, `${randomUUID()}\n`, { flag: 'wx', mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+    await writeFile(fresh, `${randomUUID()}\n`, { mode: 0o600 });
+    await link(fresh, file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });
     const id = (await readFile(file, 'utf8')).trim();
@@ -44,6 +46,8 @@ export async function readInstallationId(homeDir: string): Promise<string> {
       ],
       { code: 'folder-unusable', cause },
     );
+  } finally {
+    await rm(fresh, { force: true }).catch(() => undefined);
   }
   throw new ConfigError([
     {
