@@ -1,18 +1,21 @@
-import { InvariantViolationError, NotFoundError, toFailure } from '@lineclear/errors';
+import { type Failure, InvariantViolationError, NotFoundError, toFailure } from '@lineclear/errors';
 import type { CommandInput, LaneBatch, LaneInput, WriteSet } from '@lineclear/messaging';
-import { decide, type Decision, type RunInput } from '@lineclear/run';
+import { type CommandAnswer, decide, type Decision, type RunInput } from '@lineclear/run';
 import { REFUSED_TASK_STORE } from '../adapters/postgres/refused-task-store.js';
 import { RUN_STORE } from '../adapters/postgres/run-store.js';
 import { REFUSED_TASK } from '../adapters/postgres/run-tables.js';
+import { type Refusal, refusalFailure } from '../domain/refusal.js';
 import type { Submission } from '../domain/submission.js';
 import { SUBMIT_TASK } from './names.js';
 import { toRunInput } from './run-input.js';
 import type { StoredRun } from './stored-run.js';
 import { type Aggregate, writeDecision } from './write-decision.js';
 
+type TaskInput = RunInput & { readonly kind: 'task' };
+
 export interface RunInputsContext {
   /** What a submission means to the core, under the present configuration. */
-  readonly taskInput: (command: CommandInput<Submission>, at: string) => RunInput & { readonly kind: 'task' };
+  readonly taskInput: (command: CommandInput<Submission>, at: string) => TaskInput;
   /** Told of every decision, before anything is committed: for logs, and to keep what a started model job will need. */
   readonly decided: (run: Aggregate, input: RunInput, decision: Decision, after: StoredRun | undefined) => void;
 }
@@ -53,13 +56,30 @@ function submitTask(
   const before = batch.state(RUN_STORE, key);
   const input = context.taskInput(command, batch.now.toISOString());
   const decision = decide(input, before?.state);
-  const { answer } = decision;
-  if (answer && !answer.ok) {
-    const row = { run_id: key, payload_hash: payload.payloadHash, tenant, failure: JSON.stringify(answer.failure) };
+  const failure = failureOf(input, before, decision);
+  if (failure) {
+    const row = { run_id: key, payload_hash: payload.payloadHash, tenant, failure: JSON.stringify(failure) };
     writes.insertOnce(REFUSED_TASK, row);
-    writes.setState(REFUSED_TASK_STORE, key, new Map([...(refused ?? []), [payload.payloadHash, answer.failure]]));
+    writes.setState(REFUSED_TASK_STORE, key, new Map([...(refused ?? []), [payload.payloadHash, failure]]));
   }
-  keep({ runId: key, tenant }, { input, before, decision }, writes, context);
+  const answer: CommandAnswer | undefined = failure ? { ok: false, failure } : decision.answer;
+  keep(
+    { runId: key, tenant },
+    { input, before, decision: { ...decision, ...(answer && { answer }) } },
+    writes,
+    context,
+  );
+}
+
+/** What a refused sender is told; a task that was judged and found wanting keeps the code of its own fault. */
+function failureOf(
+  { id, taskSource, submission }: TaskInput,
+  run: StoredRun | undefined,
+  { answer }: Decision,
+): Failure | undefined {
+  if (!answer || answer.ok) return undefined;
+  const isJudged = !run && 'reason' in submission;
+  return isJudged ? refusalFailure(submission as Refusal, { id, source: taskSource }) : answer.failure;
 }
 
 function advanceRun(input: LaneInput, batch: LaneBatch, writes: WriteSet, context: RunInputsContext): void {

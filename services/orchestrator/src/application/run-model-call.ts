@@ -39,7 +39,7 @@ function requestOf({ state, input }: ModelCallSource, { tenant, payload }: Runni
     tools,
     maxOutputTokens,
     task: input,
-    turn: (state.turn?.turn ?? 0) + 1,
+    turn: state.totals.turns + 1,
     step: payload.step,
     attempt: payload.attempt,
     tenant,

@@ -24,9 +24,14 @@ export interface StoredRow {
 /** No snapshot before this version: short runs are folded faster than a snapshot is written. */
 const FIRST_SNAPSHOT_VERSION = 200;
 
-/** Doubling: all snapshots of a run together stay within a constant times its size, so the bytes per step stay flat. */
+const GROWTH = 1.5;
+
+/**
+ * Geometric: all snapshots of a run together stay within a constant times its size, so the bytes per step stay flat, and at most a third of the facts
+ * is folded when a run is loaded.
+ */
 export function needsSnapshot(run: StoredRun): boolean {
-  return run.state.version >= Math.max(FIRST_SNAPSHOT_VERSION, 2 * run.snapshotVersion);
+  return run.state.version >= Math.max(FIRST_SNAPSHOT_VERSION, GROWTH * run.snapshotVersion);
 }
 
 /** Text of the snapshot of a state. */

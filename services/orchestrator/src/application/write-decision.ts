@@ -95,7 +95,7 @@ function writeSnapshot(writes: WriteSet, run: StoredRun): StoredRun {
 function writeSummary(writes: WriteSet, run: StoredRun): StoredRun {
   const { state, summary } = run;
   const quietUntil = quietUntilMs(state);
-  const now = { state: statusOf(state), turn: state.turn?.turn ?? 0, quietUntilMs: quietUntil ?? 0 };
+  const now = { state: statusOf(state), turn: state.totals.turns, quietUntilMs: quietUntil ?? 0 };
   const isShown = summary?.state === now.state && summary.turn === now.turn;
   if (isShown && now.quietUntilMs <= summary.quietUntilMs + QUIET_SLACK_MS) return run;
   writes.put(RUN_SUMMARY, {

@@ -53,7 +53,7 @@ export class RunEvents {
 
   private stateEvent(id: string): ServerSentEvent[] {
     if (!this.state) return [];
-    const data = JSON.stringify({ state: statusOf(this.state), turn: this.state.turn?.turn ?? 0 });
+    const data = JSON.stringify({ state: statusOf(this.state), turn: this.state.totals.turns });
     if (data === this.shown) return [];
     this.shown = data;
     return [{ id, event: 'run.state', data }];

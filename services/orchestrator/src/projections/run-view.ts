@@ -1,5 +1,5 @@
 import { budgetStateSchema, EVENTS } from '@lineclear/contracts';
-import { type CallState, type RunState, runViewOf } from '@lineclear/run';
+import { type RunState, runViewOf } from '@lineclear/run';
 import { z } from 'zod';
 
 /** One line of a list of runs. */
@@ -42,14 +42,14 @@ export type RunView = z.infer<typeof runViewSchema>;
 
 /** The whole run as of `atMs`, beside what its summary row says. */
 export function runViewAt(summary: RunSummary, state: RunState, atMs: number): RunView {
-  const { budget, reason, state: status, turn } = runViewOf(state, atMs);
+  const { budget, calls, reason, state: status, turn } = runViewOf(state, atMs);
   const { answer, findings } = state.finished ?? {};
   return {
     ...summary,
     state: status,
     reason: reason ?? null,
     turn,
-    calls: (state.turn?.calls ?? []).map(callViewOf),
+    calls: calls.map((call) => ({ ...call, verdict: call.verdict ?? null, rules: [...call.rules] })),
     budget,
     totals: {
       ...state.totals,
@@ -61,16 +61,4 @@ export function runViewAt(summary: RunSummary, state: RunState, atMs: number): R
     ...(answer === undefined ? {} : { answer }),
     ...(findings === undefined ? {} : { findings }),
   };
-}
-
-function callViewOf({
-  callId,
-  tool,
-  arguments: given,
-  verdict,
-  rules,
-  outcome,
-  phase,
-}: CallState): RunView['calls'][number] {
-  return { callId, tool, arguments: given, verdict: verdict ?? null, rules: [...rules], status: outcome ?? phase };
 }
