@@ -5,6 +5,7 @@ import type { Expected } from '../check/expected.js';
 import { judgeLedger, type LedgerVerdict } from '../check/judge-ledger.js';
 import { readLedger } from '../check/ledger.js';
 import type { Batch } from './batch.js';
+import { hasEnded } from './batch-run.js';
 import type { TrackedTask } from './tasks.js';
 
 /** One claim of the platform with what was counted and the command that counts it again. */
@@ -39,7 +40,7 @@ export async function collectEvidence(
   const decisions = await allDecisions(client);
   const ledger = judgeLedger(await readLedger(ledgerFile(home, batch)), decisions, whole ? expected : undefined);
   const unknown = (await client.unknownCalls()).items;
-  const ended = tasks.filter(({ run }) => run?.totals !== undefined);
+  const ended = tasks.filter(hasEnded);
   const replays = await Promise.all(ended.map(({ runId }) => client.replay(runId ?? '')));
   const different = ended.filter((_, index) => replays[index]?.identical !== true).map(({ runId }) => runId);
   const audit = await client.verifyAudit();

@@ -19,17 +19,24 @@ export interface CallView {
 export interface RunSummary {
   readonly runId: string;
   readonly taskId: string;
+  readonly agent: string;
   readonly state: string;
   readonly reason: string | null;
+  /** a message of the run was set aside and waits for an operator */
+  readonly parked: boolean;
   readonly turn: number;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
 }
 
 export interface RunView extends RunSummary {
-  readonly parked: boolean;
+  /** the calls of the present turn */
   readonly calls: readonly CallView[];
   readonly budget: BudgetState;
-  readonly totals?: EventData<'run.finished'>['totals'];
+  /** so far, or at the end */
+  readonly totals: EventData<'run.finished'>['totals'];
   readonly answer?: string;
+  readonly findings?: string;
 }
 
 export interface ApprovalView {
