@@ -63,14 +63,15 @@ function findVerb(args: readonly string[]): Verb {
 }
 
 function parse(args: readonly string[], verb: Verb): { values: OptionValues; positionals: readonly string[] } {
-  const texts = [...(verb.texts ?? []), 'tenant', 'url'].map((name) => [name, { type: 'string' as const }]);
-  const flags = [...(verb.flags ?? []), 'json'].map((name) => [name, { type: 'boolean' as const }]);
+  const options: Record<string, { type: 'string' | 'boolean' }> = {};
+  for (const name of [...(verb.texts ?? []), 'tenant', 'url']) options[name] = { type: 'string' };
+  for (const name of [...(verb.flags ?? []), 'json']) options[name] = { type: 'boolean' };
   try {
-    return parseArgs({ args: [...args], allowPositionals: true, options: Object.fromEntries([...texts, ...flags]) });
+    const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
+    return { values: values as OptionValues, positionals };
   } catch (cause) {
-    throw new UsageError(
-      `${cause instanceof Error ? cause.message : String(cause)}; usage: lineclear ${verb.name} ${verb.usage}`,
-    );
+    const seen = cause instanceof Error ? cause.message : String(cause);
+    throw new UsageError(`${seen}; usage: lineclear ${verb.name} ${verb.usage}`);
   }
 }
 
