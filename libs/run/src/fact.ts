@@ -24,6 +24,7 @@ export type RunEvent = {
   };
 }[RunEventName];
 
+/** Events of other services that answer a call. */
 export type CallInput = EventInputOf<
   | 'tool-call.denied'
   | 'tool-call.referred'
@@ -43,8 +44,8 @@ export interface SlotMark {
   readonly print: string;
 }
 
-export interface CallClosed {
-  readonly callId: string;
+/** The one result of a call. */
+export interface CallResult {
   readonly outcome: CallOutcome;
   /** what the model reads */
   readonly text: string;
@@ -52,18 +53,21 @@ export interface CallClosed {
   readonly label?: Label;
   /** an attempt was sent to the tool: costs one tool call */
   readonly executed: boolean;
-  /** this call changed something outside, by the registry's word */
+  /** it changed something outside, by the registry's word */
   readonly effect: boolean;
   /** the model may propose it again unchanged */
   readonly retryable: boolean;
 }
 
-/** Private facts: an accepted input that changes the state without an event. */
-type NoteBody =
+/** Private facts: an accepted input that changes the state without an event. CAUTION: persisted; fields may be added, never renamed. */
+export type NoteBody =
   | { readonly name: 'toolset-fixed'; readonly id: string; readonly hash: string; readonly tools: readonly ToolView[] }
-  | { readonly name: 'recall-joined'; readonly facts: EventData<'memory.recalled'>['facts'] }
+  /** without `id`: the wait was over */
+  | { readonly name: 'recall-joined'; readonly id?: string; readonly facts: EventData<'memory.recalled'>['facts'] }
+  | { readonly name: 'recall-late'; readonly id: string }
   | {
       readonly name: 'model-call-reserved';
+      readonly jobId: string;
       readonly step: number;
       readonly attempt: number;
       readonly reservation: Reservation;
@@ -79,17 +83,25 @@ type NoteBody =
       readonly name: 'call-authorized';
       readonly callId: string;
       readonly rules: readonly string[];
-      readonly digest: string;
-      /** the approver's arguments, when edited */
+      /** of the approver's arguments, when edited */
+      readonly digest?: string;
       readonly arguments?: Readonly<Record<string, unknown>>;
       readonly mark: SlotMark;
     }
   | { readonly name: 'call-unknown'; readonly callId: string; readonly untilMs: number; readonly mark: SlotMark }
+  /** an input ahead of its phase */
   | { readonly name: 'input-kept'; readonly callId: string; readonly early: CallInput; readonly mark: SlotMark }
-  | ({ readonly name: 'call-closed'; readonly rules?: readonly string[]; readonly mark?: SlotMark } & CallClosed)
+  | {
+      readonly name: 'call-closed';
+      readonly callId: string;
+      readonly result: CallResult;
+      readonly rules?: readonly string[];
+      readonly mark?: SlotMark;
+    }
   | { readonly name: 'fence-noted'; readonly n: number }
-  | { readonly name: 'unknown-resolved'; readonly callId: string }
-  /** changes nothing but the record; `violation`: the slot was filled before with another payload, or the call was never proposed */
+  /** of a call that closed as unknown before */
+  | { readonly name: 'unknown-resolved'; readonly callId: string; readonly happened: boolean }
+  /** changes nothing but the record; `violation`: the slot was filled before with another payload, or there is no such call */
   | { readonly name: 'late' | 'violation'; readonly what: string; readonly callId?: string; readonly mark?: SlotMark };
 
 export type RunNote = NoteBody & {

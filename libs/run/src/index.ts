@@ -1,4 +1,6 @@
-export { type ArgumentsCheck, compileArguments, type Problem } from './arguments.js';
+export { type ArgumentsCheck, compileArguments } from './arguments/compile.js';
+export { findLossyNumber } from './arguments/lossy-number.js';
+export type { Problem } from './arguments/problem.js';
 export { decide } from './decide.js';
 export type { CommandAnswer, Decision, PlanItem, Remark } from './decision.js';
 export { evolve } from './evolve.js';
@@ -14,7 +16,8 @@ export {
   type RunTimer,
   type TaskRefusal,
 } from './input.js';
-export { type ArchivedEvent, type Difference, replay, type ReplayVerdict } from './replay.js';
+export type { Difference } from './difference.js';
+export { type ArchivedEvent, replay, type ReplayVerdict } from './replay.js';
 export { fromSnapshot, toSnapshot } from './snapshot.js';
 export { isTerminal, type CallPhase, type CallState, type RunState, type RunStatus, statusOf } from './state.js';
-export { type ModelRequest, modelRequestOf, type RunView, runViewOf } from './view.js';
+export { type CallView, type ModelRequest, modelRequestOf, type RunView, runViewOf } from './view.js';

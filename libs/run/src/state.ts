@@ -1,9 +1,7 @@
 import type {
   AgentDefinition,
   CallOutcome,
-  EventData,
   Label,
-  Message,
   Price,
   Principal,
   RecordedInput,
@@ -12,7 +10,7 @@ import type {
   ToolView,
   Usage,
 } from '@lineclear/contracts';
-import type { AppendLog } from './append-log.js';
+import type { Window } from '@lineclear/context';
 import type { CallInput, SlotMark } from './fact.js';
 import type { Ledger, Reservation } from './ledger.js';
 import type { Tried } from './repeats.js';
@@ -37,6 +35,8 @@ export interface CallState {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly edited: boolean;
   readonly digest: string;
+  /** of the call as the model wrote it (repeats.ts) */
+  readonly repeatKey: string;
   readonly phase: CallPhase;
   readonly round: number;
   readonly stage: Stage;
@@ -118,23 +118,23 @@ export interface RunState {
   readonly pending: readonly RecordedInput[];
 
   readonly toolset: { readonly id: string; readonly hash: string; readonly tools: readonly ToolView[] } | undefined;
-  readonly recall: { readonly facts: EventData<'memory.recalled'>['facts'] } | undefined;
+  /** the other half of the join; true at once for an agent that recalls nothing */
+  readonly recalled: boolean;
+  /** event that told it, or came too late to */
+  readonly recallId: string | undefined;
 
-  /** what goes into the next request; results of cleared turns are short */
-  readonly window: AppendLog<Message>;
-  readonly windowTokens: number;
-  /** results of turns up to this one are cleared */
-  readonly clearedTurn: number;
+  /** what goes into the next request */
+  readonly window: Window;
+  /** estimate of what every request carries beside the window: prompt and tools */
+  readonly fixedTokens: number;
 
   readonly ledger: Ledger;
   /** active time: `sinceMs` is undefined while the clock stands (waiting for people) */
   readonly active: { readonly spentMs: number; readonly sinceMs: number | undefined };
   readonly modelCall: ModelCallState | undefined;
-  /** steps taken: replies of the model */
-  readonly steps: number;
   /** attempts of the present step that were lost */
   readonly lostAttempts: number;
-  /** the present turn, or the last one */
+  /** the present turn, or the last one; a reply without calls opens an empty one */
   readonly turn: TurnState | undefined;
   readonly tried: Tried;
   readonly stop: StopState | undefined;
@@ -149,9 +149,11 @@ export type RunStatus = 'preparing' | 'reasoning' | 'gating' | 'executing' | 'aw
 
 /** Derived: gating while a call lacks a verdict, else executing while an authorized call is open, else awaiting. */
 export function statusOf(state: RunState): RunStatus {
-  if (state.stage !== 'turn') return state.stage;
+  const { stage, turn } = state;
+  if (stage !== 'turn' || turn === undefined) return stage === 'turn' ? 'gating' : stage;
+  if (turn.calls.length < turn.size) return 'gating';
   let executing = false;
-  for (const call of state.turn?.calls ?? []) {
+  for (const call of turn.calls) {
     if (call.phase === 'proposed' || call.phase === 'granted') return 'gating';
     if (call.phase === 'authorized') executing = true;
   }
