@@ -1,4 +1,4 @@
-import type { Headers, ServiceName, Topic } from '@lineclear/contracts';
+import type { Envelope, Headers, ServiceName, Topic } from '@lineclear/contracts';
 
 /** A record of the bus. `partition` is the shard of its key, `offset` counts from 0 without gaps in embedded mode, with gaps on Kafka. */
 export interface BusRecord {
@@ -9,6 +9,8 @@ export interface BusRecord {
   readonly headers: Headers;
   /** null: tombstone */
   readonly value: string | null;
+  /** Handed over in the process: the event as its producer emitted it, already valid. CAUTION: shared with the producer and other consumers; never changed. */
+  readonly event?: Envelope;
 }
 
 export interface BusPosition {
@@ -28,6 +30,10 @@ export interface BusSink {
   deliver(records: readonly BusRecord[]): number;
   /** The membership cannot go on (fatal); readiness turns red and the host exits. */
   failed(error: unknown): void;
+  /** What the relay has sent of this service's log, for the shards owned now: `next` is the first offset not yet sent. */
+  published(): readonly BusPosition[];
+  /** Sets what the relay has sent, in the next fenced statement. Resolves when it is committed; rejects with ConflictError(`fenced`) when the shard is lost. */
+  publish(positions: readonly BusPosition[]): Promise<void>;
 }
 
 export interface JoinOptions {
@@ -51,12 +57,16 @@ export interface BusMembership {
   retake(shards: readonly number[]): Promise<void>;
   /** Bytes queued by the sink fell below the mark: resume reading. */
   drained(): void;
+  /** A graceful stop begins: no further records are delivered; everything else goes on until `stop`. */
+  pause(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Where positions live: in the lane's statement (`lane`) or with the broker (`broker`). Never the dedupe. */
 export interface Bus {
   readonly positions: 'lane' | 'broker';
+  /** true: this process is the only one on its database, so that any other owner found there is dead */
+  readonly isExclusive: boolean;
   join(options: JoinOptions): Promise<BusMembership>;
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { EventName } from '@lineclear/contracts';
 import type { LaneBatch, LaneContext } from './batch.js';
-import type { LaneInput } from './input.js';
+import type { EventInput, LaneInput } from './input.js';
 
 /** What a handler takes. One handler for many patterns sees the inputs of a key in their order, whatever their kind. */
 export interface Patterns {
@@ -13,6 +13,15 @@ export interface Patterns {
   readonly dispatches?: readonly string[];
   /** events of these names that an operator dropped from `held` */
   readonly dropped?: readonly EventName[];
+  /** Every event of the topics that the service reads and no other handler names, also of types that this version does not know (archives). */
+  readonly anyEvent?: boolean;
+  /**
+   * Whether this bus input goes on although an earlier message of its key is held, such as completions of a run that is stopping. Asked only
+   * for held keys. `run.stop-started` always goes on.
+   */
+  readonly passesHeld?: (input: EventInput, batch: Pick<LaneBatch, 'load' | 'state'>) => Promise<boolean> | boolean;
+  /** Name of a consumer: events of this handler are deduplicated by an inbox row (consumer, source, id). CAUTION: persisted. */
+  readonly inbox?: string;
 }
 
 /** May be async for loading; resolves when every input was given to `attempt` or `fail`. A rejection fails every input not yet given. */

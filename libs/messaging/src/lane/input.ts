@@ -17,6 +17,8 @@ export interface EventInput<N extends EventName = EventName> extends InputBase {
   readonly dataText?: string;
   /** comes from `held`, not from the bus */
   readonly redriven: boolean;
+  /** JSON text of the data as it is on the wire; there whenever a lane made the input */
+  readonly text?: string;
 }
 
 /** A row of the mailbox: HTTP, CLI, ingress of `tasks`, or another shard of the same service. */

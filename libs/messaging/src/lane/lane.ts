@@ -1,0 +1,385 @@
+import { randomUUID } from 'node:crypto';
+import { type ServiceName, SHARD_COUNT, type Topic, TOPIC_PRODUCER, topicsReadBy } from '@lineclear/contracts';
+import { ConfigError, TransientError } from '@lineclear/errors';
+import type { DatabaseConfig } from '@lineclear/persistence';
+import type { Bus, BusMembership, BusPosition, BusRecord, BusSink } from '../bus/bus.js';
+import type { CommandSender } from '../mailbox/command-sender.js';
+import { Mailbox } from '../mailbox/mailbox.js';
+import { applyCompletion } from './apply.js';
+import { BatchRunner, FencedError } from './batch-runner.js';
+import type { Completion } from './complete.js';
+import { LaneConnection } from './connection.js';
+import { type LaneCounters, newCounters } from './counters.js';
+import { DatabaseClock } from './database-clock.js';
+import { Liveness } from './liveness.js';
+import { type Log, SILENT } from './log.js';
+import { LaneMemory } from './memory.js';
+import { PublishedPositions, publishedOf } from './published-positions.js';
+import { type Executor, type Handler, HandlerRegistry } from './registry.js';
+import { Failures, Pause } from './settle.js';
+import type { Shard } from './shard.js';
+import { SidePool } from './side-pool.js';
+import { loadShards, takeShards } from './takeover.js';
+import { Upkeep } from './upkeep.js';
+import type { Work } from './work.js';
+
+export interface LaneOptions {
+  readonly service: ServiceName;
+  readonly database: DatabaseConfig;
+  readonly bus: Bus;
+  readonly log?: Log;
+  /** a batch ends at the first of these; default 25 ms of deciding, 256 inputs, 1 MiB */
+  readonly batch?: { readonly decideMs?: number; readonly inputs?: number; readonly bytes?: number };
+  /** states kept per store, default 10,000 */
+  readonly cacheEntries?: number;
+  /** how often the mailbox is looked at for rows of other processes; default 5 s on an exclusive bus, else 100 ms */
+  readonly mailboxPollMs?: number;
+  /** in [0, 1), for jitter */
+  readonly random?: () => number;
+}
+
+/** Below this many queued bytes a bus that stopped reading is told to go on. */
+const LOW_WATER_BYTES = 1 << 20;
+const RETRY_MS = 200;
+const LONGEST_IDLE_MS = 1_000;
+
+/**
+ * The loop of one service in one process over all shards that it owns: takes what is ready, lets the handlers decide, commits with one statement,
+ * tells the world, and again. While one commit runs the next batch gathers by itself.
+ */
+export class Lane {
+  readonly counters: LaneCounters = newCounters();
+  /** This process start. */
+  readonly owner = randomUUID();
+  readonly commands: CommandSender;
+  readonly #log: Log;
+  readonly #pool: SidePool;
+  readonly #mailbox: Mailbox;
+  readonly #connection: LaneConnection;
+  readonly #clock = new DatabaseClock();
+  readonly #published = new PublishedPositions();
+  readonly #liveness: Liveness;
+  #memory: LaneMemory | undefined;
+  #runner: BatchRunner | undefined;
+  #upkeep: Upkeep | undefined;
+  #membership: BusMembership | undefined;
+  #loop: Promise<void> | undefined;
+  #wake: (() => void) | undefined;
+  #isAwake = false;
+  #isStopping = false;
+  #pausedUntil = 0;
+  #fatal: unknown;
+  #isThrottled = false;
+
+  constructor(private readonly options: LaneOptions) {
+    const { service, database, bus } = options;
+    this.#log = options.log ?? SILENT;
+    this.#pool = new SidePool(database, `${service} side`);
+    this.#connection = new LaneConnection(database, `${service} lane`);
+    this.#mailbox = new Mailbox(this.#pool, (row) => this.#memory?.addMail(row));
+    this.#liveness = new Liveness(this.#pool, this.owner, () => bus.isExclusive);
+    this.commands = this.#mailbox;
+  }
+
+  /**
+   * Joins the bus and runs until `stop`. Resolves when the shards that the bus gave at once are taken.
+   * @throws ConfigError `wrong-shard-count`; InvariantViolationError for handlers that contradict each other; TransientError
+   */
+  async start(handlers: readonly Handler[], executors: readonly Executor[] = []): Promise<void> {
+    const { service, bus } = this.options;
+    const registry = new HandlerRegistry(handlers, executors);
+    for (const name of registry.unhandled(service))
+      this.#log.warn({ event: name }, 'an event of the contracts has no handler here and will be held');
+    await this.#connection.connect();
+    await this.#checkShardCount();
+    await this.#sampleClock();
+    const memory = new LaneMemory(this.owner, this.#clock, { service, registry }, () => this.#awake());
+    this.#memory = memory;
+    this.#runner = this.#newRunner(registry, memory);
+    this.#upkeep = new Upkeep({
+      memory,
+      connection: this.#connection,
+      clock: this.#clock,
+      mailbox: this.#mailbox,
+      liveness: this.#liveness,
+      log: this.#log,
+      mailboxPollMs: this.options.mailboxPollMs ?? (bus.isExclusive ? 5_000 : 100),
+      pool: this.#pool,
+    });
+    await this.#liveness.start();
+    await this.#upkeep.prepare();
+    this.#membership = await bus.join({ service, topics: topicsReadBy(service), sink: this.#sink() });
+    this.#loop = this.#run();
+  }
+
+  /** Why the lane is not ready; empty when it is. */
+  reasons(): string[] {
+    if (this.#fatal !== undefined) return [`the bus failed: ${String(this.#fatal)}`];
+    const reasons: string[] = [];
+    if (this.#membership?.ready() !== true) reasons.push('shards are not assigned and read yet');
+    if (performance.now() < this.#pausedUntil) reasons.push('more than half of the keys fail; the lane is paused');
+    return reasons;
+  }
+
+  /** Counters with the moment's numbers filled in. */
+  measure(): LaneCounters {
+    const { counters } = this;
+    const memory = this.#memory;
+    if (memory !== undefined) {
+      counters.jobsStarted = memory.jobs.started;
+      counters.jobsRunningNow = memory.jobs.runningNow;
+      counters.jobsQueuedNow = memory.jobs.queuedNow;
+      counters.queuedInputsNow = memory.queue.size;
+      counters.queuedBytesNow = memory.queue.bytes;
+      counters.heldKeysNow = [...memory.shards.values()].reduce((sum, { held }) => sum + held.size, 0);
+    }
+    counters.pausedNow = performance.now() < this.#pausedUntil;
+    return counters;
+  }
+
+  /**
+   * Stops taking messages, waits up to `drainMs` (default 10 s) for open jobs and their results, aborts the rest, and lets go of the shards.
+   * Jobs that are still open then follow their recovery rule.
+   */
+  async stop(options: { drainMs?: number } = {}): Promise<void> {
+    const until = performance.now() + (options.drainMs ?? 10_000);
+    await this.#membership?.pause();
+    const isBusy = () =>
+      this.#memory !== undefined && (this.#memory.jobs.runningNow > 0 || this.#memory.queue.size > 0);
+    while (isBusy() && performance.now() < until && this.#fatal === undefined) await sleep(20);
+    this.#memory?.jobs.abortAll('the process stops');
+    this.#isStopping = true;
+    this.#awake();
+    await this.#loop;
+    await this.#membership?.stop();
+    this.#mailbox.stop();
+    await this.#liveness.stop().catch(() => undefined);
+    await this.#connection.close();
+    await this.#pool.end();
+  }
+
+  /** Ends at once, as a crash would: nothing is waited for and nothing is told. For tests. */
+  async kill(): Promise<void> {
+    this.#isStopping = true;
+    this.#memory?.drop([...this.#memory.shards.keys()]);
+    this.#awake();
+    await this.#connection.close();
+    this.#memory?.jobs.abortAll('the process was killed');
+    await this.#loop;
+    this.#mailbox.stop();
+    this.#liveness.abandon();
+    await this.#pool.end();
+  }
+
+  #newRunner(registry: HandlerRegistry, memory: LaneMemory): BatchRunner {
+    const { service, bus, cacheEntries = 10_000, random = Math.random } = this.options;
+    const { counters } = this;
+    return new BatchRunner({
+      service,
+      owner: this.owner,
+      connection: this.#connection,
+      clock: this.#clock,
+      registry,
+      jobs: memory.jobs,
+      shards: memory.shards,
+      counters,
+      cacheEntries,
+      failures: new Failures({ registry, counters, log: this.#log, random }),
+      keepsPositions: bus.positions === 'lane',
+      published: this.#published,
+      alreadyAnswered: (works) => this.#forgetAnswered(works),
+      committed: (completion) => this.#apply(completion),
+    });
+  }
+
+  #apply(completion: Completion): void {
+    const memory = this.#memory;
+    if (memory === undefined) return;
+    for (const work of completion.works) this.#batch.delete(work);
+    const { counters } = this;
+    applyCompletion(completion, { memory, mailbox: this.#mailbox, counters, membership: () => this.#membership });
+    if (this.#isThrottled && memory.queue.bytes < LOW_WATER_BYTES) {
+      this.#isThrottled = false;
+      this.#membership?.drained();
+    }
+  }
+
+  #forgetAnswered(works: ReadonlySet<Work>): void {
+    for (const work of works) {
+      this.#batch.delete(work);
+      if (work.origin === 'mailbox' || work.origin === 'job') this.#memory?.knownMail.delete(work.mailbox?.id ?? '');
+    }
+  }
+
+  #sink(): BusSink {
+    return {
+      assigned: (ids) => this.#assigned(ids),
+      revoked: async (ids) => this.#revoked(ids),
+      deliver: (records) => this.#deliver(records),
+      failed: (error) => {
+        this.#fatal = error;
+        this.#log.error({ err: error }, 'the membership of the bus failed');
+      },
+      published: () => publishedOf(this.#memory?.shards.values() ?? []),
+      publish: (positions) => {
+        const done = this.#published.set(positions, this.#memory?.shards ?? new Map<number, Shard>());
+        this.#awake();
+        return done;
+      },
+    };
+  }
+
+  async #assigned(ids: readonly number[]): Promise<readonly BusPosition[]> {
+    const memory = this.#memory;
+    if (memory === undefined) return [];
+    const { service, bus } = this.options;
+    const shards = await takeShards(this.#connection, this.owner, ids);
+    await loadShards(this.#connection, shards, producedBy(service), new Date(memory.timersUntil));
+    for (const shard of shards) memory.shards.set(shard.id, shard);
+    await this.#upkeep?.adopt(shards);
+    if (bus.positions !== 'lane') return [];
+    const topics = topicsReadBy(service);
+    return shards.flatMap((shard) =>
+      topics.map((topic) => ({ topic, partition: shard.id, next: shard.positions.get(topic) ?? 0n })),
+    );
+  }
+
+  #revoked(ids: readonly number[]): void {
+    for (const shard of this.#memory?.drop(ids) ?? []) this.#published.lost(shard);
+  }
+
+  #deliver(records: readonly BusRecord[]): number {
+    const memory = this.#memory;
+    if (memory === undefined) return 0;
+    for (const record of records) memory.addRecord(record);
+    if (memory.queue.bytes >= LOW_WATER_BYTES) this.#isThrottled = true;
+    return memory.queue.bytes;
+  }
+
+  /** works of the batch that are not committed yet */
+  readonly #batch = new Set<Work>();
+
+  async #run(): Promise<void> {
+    while (!this.#isStopping) {
+      try {
+        if (performance.now() < this.#pausedUntil) await this.#idle(this.#pausedUntil - performance.now());
+        else await this.#once();
+      } catch (error) {
+        await this.#recover(error);
+      }
+    }
+  }
+
+  async #once(): Promise<void> {
+    const memory = this.#memory;
+    const runner = this.#runner;
+    if (memory === undefined || runner === undefined) return;
+    await this.#upkeep?.run();
+    memory.takeDue();
+    const { decideMs = 25, inputs = 256, bytes = 1 << 20 } = this.options.batch ?? {};
+    const limit = Math.max(1, Math.min(inputs, Math.floor(decideMs / runner.decideMsPerInput)));
+    const works = memory.queue.take(limit, bytes);
+    if (works.length === 0 && this.#published.isEmpty) return await this.#idle(this.#idleMs(memory));
+    for (const work of works) this.#batch.add(work);
+    await runner.run(works);
+    this.#batch.clear();
+  }
+
+  #idleMs(memory: LaneMemory): number {
+    const due = memory.nextDue;
+    const wait = due === undefined ? LONGEST_IDLE_MS : due - this.#clock.now();
+    return Math.max(1, Math.min(LONGEST_IDLE_MS, wait));
+  }
+
+  async #idle(ms: number): Promise<void> {
+    if (this.#isAwake) {
+      this.#isAwake = false;
+      return;
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    const timer = setTimeout(resolve, ms);
+    await promise;
+    clearTimeout(timer);
+    this.#wake = undefined;
+    this.#isAwake = false;
+  }
+
+  #awake(): void {
+    this.#isAwake = true;
+    this.#wake?.();
+  }
+
+  async #recover(error: unknown): Promise<void> {
+    const rest = [...this.#batch];
+    this.#batch.clear();
+    const memory = this.#memory;
+    if (memory === undefined || this.#isStopping) return;
+    memory.putBack(rest);
+    if (error instanceof Pause) {
+      this.counters.pauses += 1;
+      this.#pausedUntil = performance.now() + error.pauseMs;
+    } else if (error instanceof FencedError) {
+      this.#log.warn({ shards: error.shards }, 'shards have another owner');
+      this.#revoked(error.shards);
+      await this.#membership?.retake(error.shards);
+    } else {
+      if (!(error instanceof TransientError)) this.#log.error({ err: error }, 'the lane failed and starts over');
+      await this.#reconnect(memory);
+    }
+  }
+
+  /** The outcome of the last statement is unknown: whatever it was, it is over once the shards are taken again. */
+  async #reconnect(memory: LaneMemory): Promise<void> {
+    const ids = [...memory.shards.keys()];
+    this.counters.reconnects += 1;
+    for (let attempt = 0; !this.#isStopping; attempt += 1) {
+      try {
+        await this.#connection.connect();
+        await this.#sampleClock();
+        this.#revoked(ids);
+        await this.#membership?.retake(ids);
+        return;
+      } catch (error) {
+        this.#log.warn({ err: error }, 'the database cannot be used; trying again');
+        await sleep(Math.min(5_000, RETRY_MS * 2 ** attempt));
+      }
+    }
+  }
+
+  async #checkShardCount(): Promise<void> {
+    const [row] = await this.#connection.query<{ count: number }>('SELECT count(*)::int AS count FROM shard');
+    if (row?.count === SHARD_COUNT) return;
+    const { schema, database } = this.options.database;
+    throw new ConfigError(
+      [
+        {
+          where: `${database}.${schema}`,
+          what: 'the database was set up with another number of shards',
+          seen: String(row?.count),
+          expected: String(SHARD_COUNT),
+          next: 'use the database of this installation, or reshard it',
+        },
+      ],
+      { code: 'wrong-shard-count' },
+    );
+  }
+
+  async #sampleClock(): Promise<void> {
+    const [row] = await this.#connection.query<{ now: number }>(
+      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now',
+    );
+    if (row !== undefined) this.#clock.sample(row.now);
+  }
+}
+
+/** Topics that a service writes. */
+export function producedBy(service: ServiceName): Topic[] {
+  return (Object.entries(TOPIC_PRODUCER) as [Topic, ServiceName][])
+    .filter(([, producer]) => producer === service)
+    .map(([topic]) => topic);
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
+}

@@ -1,0 +1,115 @@
+import type { OpKind } from './table-fold.js';
+import type { TableSpec } from './table.js';
+
+/** SQLSTATEs that a lane statement raises. CAUTION: also in tests of every service that reads them. */
+export const FENCED = 'LCF01';
+export const GUARD = 'LCG01';
+
+/** One kind of operation on one table; a shape is a list of them. */
+export interface Section {
+  readonly id: string;
+  readonly schema: string;
+  readonly table: TableSpec;
+  readonly kind: OpKind;
+}
+
+/** The values of a section: all its rows as one JSON array (long arrays of pg block the loop), and their number where a guard counts. */
+export interface SectionValues {
+  readonly rows: string;
+  readonly count: number;
+}
+
+const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+const GUARDED: ReadonlySet<OpKind> = new Set(['insert', 'replace', 'answer']);
+
+/**
+ * Builds the one data-modifying statement of a batch.
+ * INVARIANT: the fence is the first thing evaluated; its UPDATE waits for a takeover and then matches no row, and lane_raise takes back everything.
+ * The client never decides after the commit (messaging.md section 1).
+ */
+export function statementText(schema: string, sections: readonly Section[]): string {
+  const withs = [fenceText(schema)];
+  const checks = [
+    `CASE WHEN (SELECT count(*) FROM fence) = $2::int THEN 0 ELSE ${quote(schema)}.lane_raise('${FENCED}', (
+      SELECT json_agg(v.shard)::text FROM json_to_recordset($1::json) AS v(shard int) WHERE v.shard NOT IN (SELECT shard FROM fence))) END AS fence`,
+  ];
+  let parameter = 3;
+  sections.forEach((section, index) => {
+    const rows = `$${parameter}::json`;
+    withs.push(`w${index} AS (${sectionText(section, rows)})`);
+    parameter += 1;
+    if (!GUARDED.has(section.kind)) return;
+    checks.push(guardText(section, rows, `$${parameter}::int`, index, schema));
+    parameter += 1;
+  });
+  return `WITH ${withs.join(',\n')}\nSELECT ${checks.join(',\n')},\n(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`;
+}
+
+/** Values in the order of the text's parameters. */
+export function statementValues(
+  fence: SectionValues,
+  sections: readonly Section[],
+  values: ReadonlyMap<string, SectionValues>,
+): (string | number)[] {
+  const list: (string | number)[] = [fence.rows, fence.count];
+  for (const { id, kind } of sections) {
+    const { rows, count } = values.get(id) ?? { rows: '[]', count: 0 };
+    list.push(rows);
+    if (GUARDED.has(kind)) list.push(count);
+  }
+  return list;
+}
+
+/** Positions are columns of the shard's row, so that one UPDATE is fence, lock and position at once. */
+function fenceText(schema: string): string {
+  return `fence AS (UPDATE ${quote(schema)}.shard AS s SET positions = coalesce(v.positions, s.positions)
+    FROM json_to_recordset($1::json) AS v(shard int, epoch bigint, positions jsonb)
+    WHERE s.shard = v.shard AND s.epoch = v.epoch RETURNING s.shard)`;
+}
+
+function sectionText({ schema, table, kind }: Section, rows: string): string {
+  const names = Object.keys(table.columns);
+  const target = `${quote(schema)}.${quote(table.name)}`;
+  const columns = names.map(quote).join(', ');
+  const key = table.key.map(quote).join(', ');
+  const source = `json_to_recordset(${rows}) AS v(${typed(table, names)})`;
+  const insert = `INSERT INTO ${target} (${columns}) SELECT ${columns} FROM ${source}`;
+  const matching = table.key.map((name) => `t.${quote(name)} = v.${quote(name)}`).join(' AND ');
+  const rest = names.filter((name) => !table.key.includes(name));
+  switch (kind) {
+    case 'append':
+      return insert;
+    case 'insert':
+      return `${insert} ON CONFLICT DO NOTHING RETURNING ${key}`;
+    case 'once':
+      return `${insert} ON CONFLICT (${key}) DO NOTHING`;
+    case 'put':
+      return rest.length === 0
+        ? `${insert} ON CONFLICT (${key}) DO NOTHING`
+        : `${insert} ON CONFLICT (${key}) DO UPDATE SET ${rest.map((name) => `${quote(name)} = EXCLUDED.${quote(name)}`).join(', ')}`;
+    case 'replace':
+      return `UPDATE ${target} AS t SET ${rest.map((name) => `${quote(name)} = v.${quote(name)}`).join(', ')}
+        FROM json_to_recordset(${rows}) AS v(${typed(table, names)}, __expect bigint)
+        WHERE ${matching} AND t.${quote(table.version ?? '')} = v.__expect RETURNING ${table.key.map((name) => `t.${quote(name)}`).join(', ')}`;
+    case 'remove':
+      return `DELETE FROM ${target} AS t USING json_to_recordset(${rows}) AS v(${typed(table, table.key)}) WHERE ${matching}`;
+    case 'answer':
+      return `UPDATE ${target} AS t SET result = v.result, answered_at = clock_timestamp()
+        FROM json_to_recordset(${rows}) AS v(id text, result text) WHERE t.id = v.id AND t.result IS NULL RETURNING t.id`;
+  }
+}
+
+function typed(table: TableSpec, names: readonly string[]): string {
+  return names.map((name) => `${quote(name)} ${table.columns[name] ?? 'text'}`).join(', ');
+}
+
+/** Names the rows whose guard failed, so that the lane takes out those inputs and no other. */
+function guardText(section: Section, rows: string, count: string, index: number, schema: string): string {
+  const { table, id } = section;
+  const keys = table.key.map(quote);
+  const same = keys.map((name) => `w.${name} = v.${name}`).join(' AND ');
+  const text = keys.map((name) => `v.${name}::text`).join(', ');
+  return `CASE WHEN (SELECT count(*) FROM w${index}) = ${count} THEN 0 ELSE ${quote(schema)}.lane_raise('${GUARD}', (
+    SELECT json_build_object('section', '${id.replaceAll("'", "''")}', 'keys', json_agg(json_build_array(${text})))::text
+    FROM json_to_recordset(${rows}) AS v(${typed(table, table.key)}) WHERE NOT EXISTS (SELECT FROM w${index} AS w WHERE ${same}))) END AS g${index}`;
+}
