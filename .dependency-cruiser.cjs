@@ -32,12 +32,12 @@ module.exports = {
       name: 'no-deep-imports-into-libs',
       severity: 'error',
       from: { path: '^(libs|services|examples|e2e)/([^/]+)/' },
-      to: { path: '^libs/([^/]+)/src/', pathNot: ['^libs/([^/]+)/src/index\\.ts$', '^libs/$2/'] },
+      to: { path: '^libs/([^/]+)/src/', pathNot: ['^libs/([^/]+)/src/(testing/)?index\\.ts$', '^libs/$2/'] },
     },
     {
       name: 'nest-only-where-it-is-booted',
       severity: 'error',
-      from: { path: '^libs/', pathNot: '^libs/(host|messaging/src/nest|test-kit)/|\\.spec\\.ts$' },
+      from: { path: '^libs/', pathNot: '^libs/(host|messaging/src/(nest|testing)|test-kit)/|\\.spec\\.ts$' },
       to: { path: 'node_modules/@nestjs/' },
     },
     {
@@ -53,6 +53,7 @@ module.exports = {
       to: { path: 'node_modules/kafkajs/' },
     },
     { name: 'product-code-imports-no-tests', severity: 'error', from: { pathNot: '\\.(spec|testsuite)\\.ts$|^e2e/|^libs/test-kit/' }, to: { path: '\\.(spec|testsuite)\\.ts$|^libs/test-kit/' } },
+    { name: 'product-code-imports-no-harness', severity: 'error', from: { pathNot: '\\.(spec|testsuite)\\.ts$|^e2e/|/src/testing/' }, to: { path: '^libs/[^/]+/src/testing/' } },
   ],
   options: {
     parser: 'swc',

@@ -10,7 +10,7 @@ import { decideAll } from './decide.js';
 import { Decision } from './decision.js';
 import { isRepeatable } from './fragment.js';
 import { type Positions, positionsOf } from './positions.js';
-import type { PublishedPositions } from './published-positions.js';
+import { type PublishedPositions, withoutReadPositions } from './published-positions.js';
 import type { HandlerRegistry } from './registry.js';
 import { Failures } from './settle.js';
 import type { Shard } from './shard.js';
@@ -205,7 +205,7 @@ export class BatchRunner {
     const moved = keepsPositions ? positions : new Map<Shard, ReadonlyMap<string, bigint>>();
     const touched = new Set([...writes.touched, ...moved.keys(), ...published.keys()]);
     if (touched.size === 0) return;
-    const fence = fenceValues(touched, moved, published);
+    const fence = fenceValues(touched, moved, published, keepsPositions);
     const { sections, values } = this.#sectionsOf(writes);
     const sentAt = performance.now();
     try {
@@ -260,12 +260,14 @@ function fenceValues(
   touched: ReadonlySet<Shard>,
   moved: ReadonlyMap<Shard, ReadonlyMap<string, bigint>>,
   published: ReadonlyMap<Shard, ReadonlyMap<string, bigint>>,
+  keepsPositions: boolean,
 ): SectionValues {
   const rows = [...touched]
     .sort((a, b) => a.id - b.id)
     .map((shard) => {
       const changes = [...(moved.get(shard) ?? []), ...(published.get(shard) ?? [])];
-      const positions = changes.length === 0 ? 'null' : positionsJson(new Map([...shard.positions, ...changes]));
+      const kept = keepsPositions ? shard.positions : withoutReadPositions(shard.positions);
+      const positions = changes.length === 0 ? 'null' : positionsJson(new Map([...kept, ...changes]));
       return `{"shard":${shard.id},"epoch":${shard.epoch},"positions":${positions}}`;
     });
   return { rows: `[${rows.join(',')}]`, count: touched.size };

@@ -4,7 +4,7 @@ import {
   HELD_TABLE,
   INBOX_TABLE,
   JOB_TABLE,
-  MAILBOX_TABLE,
+  ANSWER_TABLE,
   TIMER_TABLE,
 } from '../tables/lane-tables.js';
 import type { CommandResult } from './batch.js';
@@ -55,7 +55,7 @@ export function finishWork(fragment: Fragment): void {
   const { work } = fragment;
   const answered = work.origin === 'mailbox' || work.origin === 'job' ? work.mailbox : undefined;
   if (answered !== undefined)
-    fragment.write(MAILBOX_TABLE, 'answer', { id: answered.id, result: JSON.stringify(resultOf(fragment)) });
+    fragment.write(ANSWER_TABLE, 'answer', { id: answered.id, result: JSON.stringify(resultOf(fragment)) });
   if (work.origin !== 'dispatch') return;
   if (fragment.isJobDropped) fragment.write(JOB_TABLE, 'remove', { id: work.row.id });
   else fragment.write(JOB_TABLE, 'put', jobTableRow(dispatchedRow(work, fragment)));

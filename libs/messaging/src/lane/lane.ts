@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ServiceName, SHARD_COUNT, type Topic, TOPIC_PRODUCER, topicsReadBy } from '@lineclear/contracts';
-import { ConfigError, TransientError } from '@lineclear/errors';
+import { ConfigError, toFailure, TransientError } from '@lineclear/errors';
 import type { DatabaseConfig } from '@lineclear/persistence';
 import type { Bus, BusMembership, BusPosition, BusRecord, BusSink } from '../bus/bus.js';
 import type { CommandSender } from '../mailbox/command-sender.js';
@@ -36,6 +36,8 @@ export interface LaneOptions {
   readonly mailboxPollMs?: number;
   /** in [0, 1), for jitter */
   readonly random?: () => number;
+  /** told when the membership of the bus cannot go on; the process should end */
+  readonly failed?: (error: unknown) => void;
 }
 
 /** Below this many queued bytes a bus that stopped reading is told to go on. */
@@ -114,7 +116,7 @@ export class Lane {
 
   /** Why the lane is not ready; empty when it is. */
   reasons(): string[] {
-    if (this.#fatal !== undefined) return [`the bus failed: ${String(this.#fatal)}`];
+    if (this.#fatal !== undefined) return [`the bus failed: ${toFailure(this.#fatal).message}`];
     const reasons: string[] = [];
     if (this.#membership?.ready() !== true) reasons.push('shards are not assigned and read yet');
     if (performance.now() < this.#pausedUntil) reasons.push('more than half of the keys fail; the lane is paused');
@@ -219,6 +221,7 @@ export class Lane {
       failed: (error) => {
         this.#fatal = error;
         this.#log.error({ err: error }, 'the membership of the bus failed');
+        this.options.failed?.(error);
       },
       published: () => publishedOf(this.#memory?.shards.values() ?? []),
       publish: (positions) => {

@@ -5,12 +5,12 @@ import type { HeldRow } from '../held/held-row.js';
 import { type FinishedJob, JobRunner } from '../jobs/job-runner.js';
 import type { JobRow } from '../jobs/job-row.js';
 import type { MailboxRow } from '../mailbox/mailbox-row.js';
-import { DueQueue, type TimerEntry } from '../timers/timer-queue.js';
+import { DueQueue, timerKey } from '../timers/timer-queue.js';
 import type { DatabaseClock } from './database-clock.js';
 import { decodeRecord, type Reader, recordBytes } from './decode.js';
 import { InputQueue } from './input-queue.js';
 import type { JobOutcome, LaneInput } from './input.js';
-import type { Shard } from './shard.js';
+import type { Shard, TimerEntry } from './shard.js';
 import type { Work } from './work.js';
 
 const SMALL_BYTES = 500;
@@ -102,7 +102,7 @@ export class LaneMemory {
 
   #fire(entry: TimerEntry): void {
     const { shard, key, name, dueAt, payload } = entry;
-    if (shard.isLost || shard.timers.get(`${key}\u001f${name}`) !== entry) return;
+    if (shard.isLost || shard.timers.get(timerKey(key, name)) !== entry) return;
     const input: LaneInput = {
       kind: 'timer',
       id: `${key}/${name}/${dueAt}`,

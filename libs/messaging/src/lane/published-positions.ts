@@ -1,10 +1,11 @@
-import type { Topic } from '@lineclear/contracts';
 import { ConflictError } from '@lineclear/errors';
-import type { BusPosition } from '../bus/bus.js';
+import type { PublishedPosition } from '../bus/bus.js';
 import type { Shard } from './shard.js';
 
-/** CAUTION: persisted in the positions of a shard. */
-const PREFIX = 'published/';
+/** CAUTION: persisted in the positions of a shard, beside those that are read, which have no `/`. */
+const NEXT = 'published/';
+const BROKER_OFFSET = 'stored/';
+const CLUSTER = 'cluster/';
 
 interface Waiter {
   readonly shards: Set<Shard>;
@@ -19,10 +20,10 @@ export class PublishedPositions {
   #pending = new Map<Shard, Map<string, bigint>>();
   readonly #waiters = new Set<Waiter>();
 
-  set(positions: readonly BusPosition[], shards: ReadonlyMap<number, Shard>): Promise<void> {
+  set(positions: readonly PublishedPosition[], shards: ReadonlyMap<number, Shard>): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waited = new Set<Shard>();
-    for (const { topic, partition, next } of positions) {
+    for (const { topic, partition, next, brokerOffset, cluster } of positions) {
       const shard = shards.get(partition);
       if (shard === undefined) {
         reject(fenced(partition));
@@ -30,7 +31,9 @@ export class PublishedPositions {
       }
       waited.add(shard);
       const names = this.#pending.get(shard) ?? new Map<string, bigint>();
-      this.#pending.set(shard, names.set(PREFIX + topic, next));
+      this.#pending.set(shard, names.set(NEXT + topic, next));
+      if (brokerOffset !== undefined) names.set(BROKER_OFFSET + topic, brokerOffset);
+      if (cluster !== undefined) names.set(CLUSTER + topic, cluster);
     }
     this.#waiters.add({ shards: waited, resolve, reject });
     return promise;
@@ -71,14 +74,26 @@ export class PublishedPositions {
 }
 
 /** What the relay has sent of these shards' logs. */
-export function publishedOf(shards: Iterable<Shard>): BusPosition[] {
-  const positions: BusPosition[] = [];
-  for (const shard of shards)
-    for (const topic of shard.heads.keys()) {
-      const next = shard.positions.get(PREFIX + topic) ?? 0n;
-      positions.push({ topic: topic as Topic, partition: shard.id, next });
+export function publishedOf(shards: Iterable<Shard>): PublishedPosition[] {
+  const published: PublishedPosition[] = [];
+  for (const { id, heads, positions } of shards)
+    for (const topic of heads.keys()) {
+      const brokerOffset = positions.get(BROKER_OFFSET + topic);
+      const cluster = positions.get(CLUSTER + topic);
+      published.push({
+        topic,
+        partition: id,
+        next: positions.get(NEXT + topic) ?? 0n,
+        ...(brokerOffset === undefined ? {} : { brokerOffset }),
+        ...(cluster === undefined ? {} : { cluster }),
+      });
     }
-  return positions;
+  return published;
+}
+
+/** What is kept of a shard's positions where the broker keeps those that are read: an old one would hide that a topic begins anew. */
+export function withoutReadPositions(positions: ReadonlyMap<string, bigint>): Map<string, bigint> {
+  return new Map([...positions].filter(([name]) => name.includes('/')));
 }
 
 function fenced(shard: number): ConflictError {

@@ -4,7 +4,7 @@ import { laterMs, retryDelayMs } from '../held/backoff.js';
 import { message } from '../held/held-index.js';
 import { type HeldRow, heldTableRow } from '../held/held-row.js';
 import { PauseWatch } from '../held/pause.js';
-import { HELD_TABLE, MAILBOX_TABLE } from '../tables/lane-tables.js';
+import { HELD_TABLE, ANSWER_TABLE } from '../tables/lane-tables.js';
 import type { BatchWrites } from './batch-writes.js';
 import type { LaneCounters } from './counters.js';
 import { passesHeld } from './decide.js';
@@ -162,7 +162,7 @@ class Settling implements Settled {
 
   #answer(work: Work, id: string, error: unknown): void {
     const result = JSON.stringify({ ok: false, failure: toFailure(error) });
-    this.writes.write(MAILBOX_TABLE, 'answer', { id, result }, work);
+    this.writes.write(ANSWER_TABLE, 'answer', { id, result }, work);
     this.failedCommands.push({ id, error });
   }
 }

@@ -1,8 +1,17 @@
 import type { Topic } from '@lineclear/contracts';
 import { HeldIndex } from '../held/held-index.js';
 import type { JobRow } from '../jobs/job-row.js';
-import type { TimerEntry } from '../timers/timer-queue.js';
 import type { CacheOwner } from './state-cache.js';
+
+/** A timer whose due time is near. Times in milliseconds on the database's clock. */
+export interface TimerEntry {
+  readonly shard: Shard;
+  readonly key: string;
+  readonly name: string;
+  readonly dueAt: number;
+  /** JSON text */
+  readonly payload: string;
+}
 
 /**
  * What the owner knows of a shard as taken at one epoch: a retake makes a new one.

@@ -2,9 +2,9 @@ import type { Topic } from '@lineclear/contracts';
 import { message } from '../held/held-index.js';
 import type { HeldRef, HeldState } from '../held/held-row.js';
 import type { JobRow } from '../jobs/job-row.js';
-import { type TimerEntry, timerKey } from '../timers/timer-queue.js';
+import { timerKey } from '../timers/timer-queue.js';
 import type { ReadHandle } from './batch.js';
-import { Shard } from './shard.js';
+import { Shard, type TimerEntry } from './shard.js';
 
 /**
  * Takes shards: raises their epochs, committed alone, in ascending order. It waits for a statement of the former owner that still runs; a later

@@ -2,10 +2,12 @@ import type { BusRecord } from '../bus/bus.js';
 import type { HeldRow } from '../held/held-row.js';
 import type { JobRow } from '../jobs/job-row.js';
 import type { MailboxRow } from '../mailbox/mailbox-row.js';
-import type { TimerEntry } from '../timers/timer-queue.js';
-import type { Fragment } from './fragment.js';
+import type { CommandResult } from './batch.js';
 import type { LaneInput } from './input.js';
-import type { Shard } from './shard.js';
+import type { EncodedEvent } from '../outbox/encoded-event.js';
+import type { Shard, TimerEntry } from './shard.js';
+import type { OpKind } from './table-fold.js';
+import type { Row, TableSpec } from './table.js';
 
 interface WorkBase {
   readonly shard: Shard;
@@ -64,7 +66,14 @@ export interface MailboxWork extends WorkBase {
   /** of a redrive: the held message, due now */
   readonly redriven?: HeldRow;
   /** of what the lane answers alone */
-  readonly settle?: (fragment: Fragment) => void;
+  readonly settle?: (fragment: AloneWrites) => void;
+}
+
+/** What the lane itself writes for a work that no handler sees. */
+export interface AloneWrites {
+  readonly events: EncodedEvent[];
+  answer(result: CommandResult): void;
+  write(table: TableSpec, kind: OpKind, row: Row): void;
 }
 
 export interface Drop {

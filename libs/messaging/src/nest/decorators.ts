@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { applyDecorators, UseFilters } from '@nestjs/common';
-import { EventPattern } from '@nestjs/microservices';
+import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import type { JobKind, Patterns } from '../lane/handlers.js';
 import { RethrowFilter } from './rethrow-filter.js';
 
@@ -25,11 +25,13 @@ export function ExecutesJob(kind: JobKind): MethodDecorator {
   return bind((name) => ({ role: 'executor', name, kind }));
 }
 
-/** One Nest pattern per method: Nest would chain two handlers of one pattern and run one of them twice. */
+/** Both arguments are named to Nest, which passes only the first by itself. One Nest pattern per method: Nest would chain two handlers of one pattern and run one of them twice. */
 function bind(extrasOf: (name: string) => LaneExtras): MethodDecorator {
   return (target, property, descriptor) => {
     const name = `${target.constructor.name}.${String(property)}`;
     const lane = extrasOf(name);
+    Payload()(target, property, 0);
+    Ctx()(target, property, 1);
     return applyDecorators(
       EventPattern<string>(`lane/${lane.role}/${name}`, LANE_TRANSPORT, { lane }),
       UseFilters(RethrowFilter),

@@ -14,24 +14,28 @@ export class LaneTransportStrategy extends Server<Record<string, never>, Status>
   override readonly propagatesEventHandlerErrors = true;
   #closing: Promise<void> | undefined;
 
-  constructor(private readonly lane: Lane) {
+  /** @param options.drainMs how long a stop waits for open jobs, see Lane.stop */
+  constructor(
+    private readonly lane: Lane,
+    private readonly options: { readonly drainMs?: number } = {},
+  ) {
     super();
   }
 
   /** Calls back when the lane has its shards; with the error when it cannot start. */
-  listen(callback: (error?: unknown) => void): void {
-    const { handlers, executors } = this.#bound();
-    this.lane.start(handlers, executors).then(
-      () => {
-        this._status$.next('connected');
-        callback();
-      },
-      (error: unknown) => callback(error),
-    );
+  async listen(callback: (error?: unknown) => void): Promise<void> {
+    try {
+      const { handlers, executors } = this.#bound();
+      await this.lane.start(handlers, executors);
+      this._status$.next('connected');
+    } catch (error) {
+      return callback(error);
+    }
+    callback();
   }
 
   async close(): Promise<void> {
-    this.#closing ??= this.lane.stop();
+    this.#closing ??= this.lane.stop(this.options);
     await this.#closing;
     this._status$.next('disconnected');
   }

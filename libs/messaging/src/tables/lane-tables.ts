@@ -59,6 +59,13 @@ export const MAILBOX_TABLE = defineTable({
   key: ['id'],
 });
 
+/** The same table where a command is answered. */
+export const ANSWER_TABLE = defineTable({
+  name: 'mailbox',
+  columns: { id: 'text', result: 'text' },
+  key: ['id'],
+});
+
 export const INBOX_TABLE = defineTable({
   name: 'inbox',
   columns: { consumer: 'text', source: 'text', id: 'text', seen_at: 'timestamptz' },

@@ -1,15 +1,3 @@
-import type { Shard } from '../lane/shard.js';
-
-/** A timer whose due time is near. Times in milliseconds on the database's clock. */
-export interface TimerEntry {
-  readonly shard: Shard;
-  readonly key: string;
-  readonly name: string;
-  readonly dueAt: number;
-  /** JSON text */
-  readonly payload: string;
-}
-
 export const timerKey = (key: string, name: string): string => `${key}\u001f${name}`;
 
 interface Due<T> {
