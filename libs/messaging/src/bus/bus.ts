@@ -20,6 +20,14 @@ export interface BusPosition {
   readonly next: bigint;
 }
 
+/** How far the relay has sent a log, and what tells whether the broker still has it. */
+export interface PublishedPosition extends BusPosition {
+  /** the broker's offset of the last record that it stored; offsets of a topic only grow, unless it was emptied */
+  readonly brokerOffset?: bigint;
+  /** mark of the cluster that it was sent to */
+  readonly cluster?: bigint;
+}
+
 /** The lane's side of a membership. Calls never overlap for one shard. */
 export interface BusSink {
   /** Takes the shards (fenced); resolves with the positions to read from where the lane keeps them, empty where the broker does. */
@@ -31,9 +39,9 @@ export interface BusSink {
   /** The membership cannot go on (fatal); readiness turns red and the host exits. */
   failed(error: unknown): void;
   /** What the relay has sent of this service's log, for the shards owned now: `next` is the first offset not yet sent. */
-  published(): readonly BusPosition[];
+  published(): readonly PublishedPosition[];
   /** Sets what the relay has sent, in the next fenced statement. Resolves when it is committed; rejects with ConflictError(`fenced`) when the shard is lost. */
-  publish(positions: readonly BusPosition[]): Promise<void>;
+  publish(positions: readonly PublishedPosition[]): Promise<void>;
 }
 
 export interface JoinOptions {
