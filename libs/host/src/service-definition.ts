@@ -1,7 +1,11 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { ServiceName } from '@lineclear/contracts';
 import type { Bus } from '@lineclear/messaging';
-import type { DatabaseConfig, Migration } from '@lineclear/persistence';
+import type { DatabaseConfig, Installation, Migration } from '@lineclear/persistence';
+import type { Logger } from '@lineclear/telemetry';
+import type { OpenApiDocument } from './docs/openapi.js';
+import type { TokenVerifier } from './http/auth-guard.js';
+import type { Route } from './http/http-app.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -15,18 +19,51 @@ export interface ServiceDefinition<C = unknown> {
 
 export interface HostOptions {
   readonly environment: Environment;
+  /** the service's own role and schema, which exists */
   readonly database: DatabaseConfig;
   readonly bus: Bus;
+  readonly verifier: TokenVerifier;
+  /** what the schema must belong to; left out: not checked (tests) */
+  readonly installation?: Installation;
+  /** default: to standard error, at LOG_LEVEL */
+  readonly log?: Logger;
   /** undefined: no port of its own, requests come through the front port (standalone); 0: a free one */
   readonly port?: number;
+  /** address to listen on; default 127.0.0.1 */
+  readonly host?: string;
+  /** default 1 MiB */
+  readonly bodyLimitBytes?: number;
+  /** how long a stop waits for open jobs; default 7,000, so that the whole stop stays below 10 s */
+  readonly drainMs?: number;
+}
+
+export interface InternalRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface InternalAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 export interface RunningService {
   readonly name: ServiceName;
   readonly url: string | undefined;
-  /** Fastify's router, for the front port. */
+  /** every route that it serves, as registered */
+  readonly routes: readonly Route[];
+  /** Fastify's router, for the front port: node's request and response */
   route(request: unknown, response: unknown): void;
+  /** a request inside the process, through the same guards and filters */
+  inject(request: InternalRequest): Promise<InternalAnswer>;
+  openApi(): OpenApiDocument;
   ready(): Promise<{ readonly ready: boolean; readonly reasons: readonly string[] }>;
+  /** resolves with the reason when the service cannot go on; the process should end */
+  readonly failed: Promise<unknown>;
+  /** Ends streams, finishes requests, drains the lane, closes the pool. May be called again. */
   stop(): Promise<void>;
 }
 

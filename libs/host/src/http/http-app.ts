@@ -5,10 +5,12 @@ import type { FastifyInstance } from 'fastify';
 import { AuthGuard, type TokenVerifier } from './auth-guard.js';
 import { parseJsonBody } from './json-body.js';
 import { ProblemFilter, type ProblemFilterOptions } from './problem-filter.js';
+import { RequestTrace } from './request-trace.js';
 import { takesRawBody } from './raw-body.js';
 import { SchemaValidationPipe } from './validation-pipe.js';
 
-export interface HttpAppOptions extends ProblemFilterOptions {
+export interface HttpAppOptions extends Omit<ProblemFilterOptions, 'traceId'> {
+  readonly service: string;
   readonly verifier: TokenVerifier;
   readonly logger: LoggerService | false;
 }
@@ -41,9 +43,9 @@ export async function createHttpApp(module: DynamicModule | Type, options: HttpA
   fastify.addHook('onRoute', ({ method, path }) => {
     for (const name of [method].flat()) routes.push({ method: name, path });
   });
+  const trace = new RequestTrace(options.service, fastify);
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     logger: options.logger,
-    rawBody: true,
     abortOnError: false,
     bufferLogs: false,
   });
@@ -60,6 +62,6 @@ export async function createHttpApp(module: DynamicModule | Type, options: HttpA
   });
   app.useGlobalGuards(new AuthGuard(options.verifier));
   app.useGlobalPipes(new SchemaValidationPipe());
-  app.useGlobalFilters(new ProblemFilter(options));
+  app.useGlobalFilters(new ProblemFilter({ ...options, traceId: (request) => trace.idOf(request) }));
   return { app, fastify, routes };
 }

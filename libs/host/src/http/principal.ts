@@ -7,7 +7,6 @@ export interface HostRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly rawBody?: Buffer;
   /** set by the guard on every route that is not public */
   principal?: Principal;
 }

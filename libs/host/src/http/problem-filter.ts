@@ -14,8 +14,8 @@ interface Reply {
 
 export interface ProblemFilterOptions {
   readonly bodyLimitBytes: number;
-  /** trace id of the current request */
-  traceId(): string;
+  /** trace id of a request */
+  traceId(request: object): string;
   /** told of every answer with 5xx, with the error itself: the only place where its cause and stack are seen */
   failed(error: unknown, request: { readonly method: string; readonly path: string; readonly traceId: string }): void;
 }
@@ -32,7 +32,7 @@ export class ProblemFilter implements ExceptionFilter {
     const path = request.url.split('?')[0] ?? '';
     const { bodyLimitBytes } = this.options;
     const error = fromForeignError(thrown, { method: request.method, path, bodyLimitBytes });
-    const traceId = this.options.traceId();
+    const traceId = this.options.traceId(request);
     const { status, headers, body } = problemOf(error, path, traceId);
     if (status >= 500) this.options.failed(error, { method: request.method, path, traceId });
     if (reply.sent || reply.raw.headersSent) {
