@@ -240,8 +240,11 @@ export class Lane {
     await loadShards(this.#connection, shards, producedBy(service), new Date(memory.timersUntil));
     for (const shard of shards) memory.shards.set(shard.id, shard);
     await this.#upkeep?.adopt(shards);
-    if (bus.positions !== 'lane') return [];
     const topics = topicsReadBy(service);
+    if (bus.positions !== 'lane') {
+      for (const shard of shards) for (const topic of topics) shard.positions.delete(topic);
+      return [];
+    }
     return shards.flatMap((shard) =>
       topics.map((topic) => ({ topic, partition: shard.id, next: shard.positions.get(topic) ?? 0n })),
     );

@@ -41,12 +41,11 @@ async function loadPositions(
   byId: ReadonlyMap<number, Shard>,
   ids: readonly number[],
 ): Promise<void> {
-  const rows = await read.query<{ shard: number; positions: Record<string, number> }>(
-    'SELECT shard, positions FROM shard WHERE shard = ANY($1)',
+  const rows = await read.query<{ shard: number; name: string; next: string }>(
+    `SELECT s.shard, p.key AS name, p.value AS next FROM shard AS s CROSS JOIN LATERAL jsonb_each_text(s.positions) AS p WHERE s.shard = ANY($1)`,
     [ids],
   );
-  for (const { shard, positions } of rows)
-    for (const [name, next] of Object.entries(positions)) byId.get(shard)?.positions.set(name, BigInt(next));
+  for (const { shard, name, next } of rows) byId.get(shard)?.positions.set(name, BigInt(next));
 }
 
 /** One index probe per topic and shard; what retention dropped is remembered in outbox_floor. */
