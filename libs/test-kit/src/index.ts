@@ -4,4 +4,3 @@ export { type KafkaBroker, type KafkaBrokerOptions, sharedKafka, startKafka } fr
 export { createTopics, readTopics, type TopicPlan } from './kafka/topics.js';
 export { type NewDatabase, type TestDatabase, testDatabase } from './test-database.js';
 export { startTypeScript, type TypeScriptProcess } from './typescript-process.js';
-export { type TestIdentity, testIdentity } from './test-identity.js';

@@ -3,11 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DevelopmentIssuer, TokenVerifier } from '@lineclear/identity';
 
+export interface Caller {
+  readonly tenant: string;
+  readonly subject: string;
+  readonly roles?: readonly string[];
+}
+
 /** A real issuer and a verifier that trusts it. */
 export interface TestIdentity {
   readonly verifier: TokenVerifier;
-  /** Headers of a caller: bearer token and JSON content type. */
-  headers(tenant: string, subject: string, roles?: readonly string[]): Promise<Record<string, string>>;
+  token(caller: Caller): Promise<string>;
 }
 
 /** Keys of its own for each call; nothing is left behind. */
@@ -18,9 +23,6 @@ export async function testIdentity(): Promise<TestIdentity> {
   const { issuer: name, audience } = issuer;
   return {
     verifier: new TokenVerifier({ issuer: name, audience, keys: { jwks: issuer.jwks() } }),
-    headers: async (tenant, subject, roles = []) => ({
-      authorization: `Bearer ${await issuer.issue({ tenant, subject, roles: [...roles], scopes: [] })}`,
-      'content-type': 'application/json',
-    }),
+    token: ({ tenant, subject, roles = [] }) => issuer.issue({ tenant, subject, roles: [...roles], scopes: [] }),
   };
 }
