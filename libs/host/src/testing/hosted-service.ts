@@ -50,7 +50,7 @@ export async function startHosted<C>(
     world,
     service,
     dataSource,
-    token: identity.token,
+    token: (caller) => identity.token(caller),
     call: async (caller, method, url, body) => {
       const headers = {
         ...(caller !== null && { authorization: `Bearer ${await identity.token(caller)}` }),
@@ -69,4 +69,4 @@ export async function startHosted<C>(
 }
 
 const isJson = (headers: Readonly<Record<string, string>>): boolean =>
-  /^application\/(problem\+)?json/.test(headers['content-type'] ?? '');
+  /^application\/(problem\+)?json(;|$)/.test(headers['content-type'] ?? '');

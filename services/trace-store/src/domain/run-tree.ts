@@ -84,7 +84,8 @@ export function runTree(runId: string, events: readonly ArchivedEvent[]): RunTre
     const name = nameOf(event);
     const data: unknown = JSON.parse(event.dataText);
     if (isCallData(data)) addToCall(callOf(data, calls, turns), event, name, data);
-    else if (name === 'model-call.completed') modelCalls.push(modelCallOf(event.time, data as EventData<'model-call.completed'>));
+    else if (name === 'model-call.completed')
+      modelCalls.push(modelCallOf(event.time, data as EventData<'model-call.completed'>));
     else others.push(refOf(event, name));
     if (name === 'run.started') started = { at: event.time, data: data as EventData<'run.started'> };
     if (name === 'run.finished') finished = { at: event.time, data: data as EventData<'run.finished'> };
