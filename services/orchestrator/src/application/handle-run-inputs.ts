@@ -109,8 +109,12 @@ function isOfTenant(input: LaneInput, tenant: string): boolean {
   return input.kind !== 'command' || input.tenant === tenant;
 }
 
-/** Another tenant's run looks to a caller as if it did not exist; on the bus it is a broken rule. */
+/**
+ * Another tenant's run looks to a caller as if it did not exist; on the bus it is a broken rule, and nobody waits for such a message once an operator
+ * dropped it.
+ */
 function refuseForeign(input: LaneInput, run: StoredRun | undefined, writes: WriteSet): void {
+  if (input.kind === 'dropped') return;
   const missing = new NotFoundError(`run \`${input.key}\` does not exist`);
   if (input.kind === 'command') return writes.answer({ ok: false, failure: toFailure(missing) });
   if (!run) throw missing;

@@ -8,6 +8,7 @@ import {
   eventNameOf,
   type Principal,
   runIdOf,
+  TERMINAL_STATES,
 } from '@lineclear/contracts';
 import { CLOSING, DATA_SOURCE } from '@lineclear/host';
 import type { BusRecord, CommandResult, Log, NewEvent } from '@lineclear/messaging';
@@ -189,21 +190,20 @@ export class TestOrchestrator {
     return run;
   }
 
-  /** Waits until the run's summary says so. */
-  until(taskId: string, state: string, timeoutMs = 20_000): Promise<{ reason: string | null; turn: number }> {
-    return eventually(
-      async () => {
-        const [row] = await this.rows<{ state: string; reason: string | null; turn: number }>(
-          'SELECT state, reason, turn FROM orchestrator.run WHERE run_id = $1',
-          [runOf(taskId)],
-        );
-        if (row?.state === state) return row;
-        throw new Error(
-          `the run is ${row?.state ?? 'not there'} (${row?.reason ?? ''}); ${JSON.stringify(this.logged)}`,
-        );
-      },
-      { timeoutMs },
+  /** Waits until the run's summary says so; at its end also for `run.finished`. */
+  async until(taskId: string, state: string, timeoutMs = 20_000): Promise<{ reason: string | null; turn: number }> {
+    const row = await eventually(() => this.summaryIn(taskId, state), { timeoutMs });
+    if (TERMINAL_STATES.some((terminal) => terminal === state)) await this.event(taskId, 'run.finished');
+    return row;
+  }
+
+  private async summaryIn(taskId: string, state: string): Promise<{ reason: string | null; turn: number }> {
+    const [row] = await this.rows<{ state: string; reason: string | null; turn: number }>(
+      'SELECT state, reason, turn FROM orchestrator.run WHERE run_id = $1',
+      [runOf(taskId)],
     );
+    if (row?.state === state) return row;
+    throw new Error(`the run is ${row?.state ?? 'not there'} (${row?.reason ?? ''}); ${JSON.stringify(this.logged)}`);
   }
 
   private async boot(): Promise<void> {
