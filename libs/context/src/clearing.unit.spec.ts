@@ -65,6 +65,22 @@ describe('clearing of old results', () => {
     expect(planClearing(window, { clearAtTokens: 3000, keepResults: 1 })).toBeUndefined();
   });
 
+  it('leaves alone what is as short as the note in its place', () => {
+    const window = windowOf([[3], [5000], [3], [9]]);
+    const clearing = planClearing(window, { clearAtTokens: 1000, keepResults: 1 });
+    expect(clearing?.turns).toEqual([2]);
+    expect(clearTurns(window, [1]).messages.toArray()).toEqual(window.messages.toArray());
+  });
+
+  it('does not look at the whole window again at each step when nothing can be cleared', () => {
+    let window = EMPTY_WINDOW;
+    for (let turn = 1; turn < 20_000; turn++) window = appendMessages(window, turnOf(turn, [2]));
+    const started = process.cpuUsage();
+    for (let i = 0; i < 10_000; i++)
+      expect(planClearing(window, { clearAtTokens: 50_000, keepResults: 3 })).toBeUndefined();
+    expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
+  });
+
   it('shortens only the text: the call stays listed with its outcome', () => {
     const cleared = clearTurns(windowOf([[3000], [30]]), [1]).messages.toArray()[2];
     expect(cleared).toEqual({
@@ -90,6 +106,7 @@ describe('clearing of old results', () => {
         expect(after.tokens).toBe(clearing.tokensAfter);
         expect(clearing.tokensBefore - clearing.tokensAfter).toBeGreaterThanOrEqual(chosen.clearAtTokens / 4);
         expect(planClearing(after, chosen)).toBeUndefined();
+        expect(after).toEqual(appendMessages(EMPTY_WINDOW, after.messages.toArray()));
         const kept = after.messages.toArray().filter((m) => m.role === 'tool' && m.cleared !== true);
         expect(kept.length).toBeGreaterThanOrEqual(Math.min(chosen.keepResults, turns.flat().length));
       }),

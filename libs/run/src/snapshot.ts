@@ -13,7 +13,7 @@ type Special = 'window' | 'tried' | 'unknownFields';
 interface Snapshot {
   readonly format: number;
   readonly state: Omit<RunState, Special>;
-  readonly window: { readonly messages: readonly Message[]; readonly tokens: number; readonly resultTokens: number };
+  readonly window: { readonly messages: readonly Message[]; readonly tokens: number; readonly clearableTokens: number };
   readonly tried: {
     readonly recent: readonly (readonly [string, TriedCall])[];
     readonly unknown: readonly (readonly [string, string])[];
