@@ -27,7 +27,7 @@ export function assignShards(members: readonly Member[], shardCount: number): As
 }
 
 function ownersOf(members: readonly Member[], shardCount: number): (string | undefined)[] {
-  const owners = new Array<string | undefined>(shardCount).fill(undefined);
+  const owners = Array.from<string | undefined>({ length: shardCount });
   const least = Math.floor(shardCount / members.length);
   let larger = shardCount % members.length;
   const counts = new Map(members.map(({ id }) => [id, 0]));

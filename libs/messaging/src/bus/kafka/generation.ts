@@ -31,7 +31,7 @@ export class Generation {
   }
 
   close(shards: readonly number[]): void {
-    for (const shard of shards) this.#closed.add(shard);
+    for (const shard of shards) if (this.has(shard)) this.#closed.add(shard);
   }
 
   fetched(node: number): void {

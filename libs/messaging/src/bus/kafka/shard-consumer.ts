@@ -10,9 +10,9 @@ import { consumerSettings } from './kafka-client.js';
 import type { MemberStore } from './member-store.js';
 import { OffsetCommitter } from './offset-committer.js';
 import { busRecord } from './record.js';
-import { repeat } from './repeat.js';
+import { repeat } from '../repeat.js';
 import { shardAssigner } from './shard-assigner.js';
-import { Signal } from './signal.js';
+import { Signal } from '../signal.js';
 import { assertPartitions, type TopicNames } from './topics.js';
 import { Watermarks } from './watermarks.js';
 
@@ -50,6 +50,7 @@ export class ShardConsumer {
   #memberId: string | undefined;
   #taken: readonly number[] = [];
   #isFull = false;
+  #isPaused = false;
   #rebuilds = 0;
   #running: Promise<unknown> = Promise.resolve();
   /** INVARIANT: calls of `assigned` and `revoked` are steps of this chain, so that they never overlap. */
@@ -95,13 +96,17 @@ export class ShardConsumer {
     this.#changed.wake();
   }
 
-  /** Takes fenced shards anew once the coordinator still counts us in; else they come, or not, with the next assignment. */
-  async retake(shards: readonly number[]): Promise<void> {
+  /**
+   * Takes fenced shards anew once the coordinator still counts us in; else they come, or not, with the next assignment. Returns at once: the lane
+   * goes on with its other shards meanwhile.
+   */
+  retake(shards: readonly number[]): void {
     const generation = this.#generation;
-    await this.#inTurn(async () => {
+    if (generation === undefined) return;
+    generation.close(shards);
+    void this.#inTurn(async () => {
       const ours = shards.filter((shard) => this.#taken.includes(shard));
-      if (generation === undefined || generation.over.aborted || ours.length === 0) return;
-      generation.close(ours);
+      if (generation.over.aborted || ours.length === 0) return;
       await this.options.sink.revoked(ours);
       this.#taken = this.#taken.filter((shard) => !ours.includes(shard));
       const signal = AbortSignal.any([generation.over, this.#stopping.signal]);
@@ -110,6 +115,11 @@ export class ShardConsumer {
       await repeat(() => this.#assertMember(), { signal, onError });
       await this.#take(generation, ours, () => Promise.resolve());
     });
+  }
+
+  /** Reads on, but delivers nothing more. */
+  pause(): void {
+    this.#isPaused = true;
   }
 
   /** Gives all shards back and leaves the group. Bounded: brokers that do not answer are left to find out. */
@@ -246,7 +256,10 @@ export class ShardConsumer {
     if (generation === undefined || topic === undefined || first === undefined) return;
     if (!(await this.#mayDeliver(generation, partition, payload)) || payload.isStale()) return;
     try {
-      this.#watermarks.rewind({ topic: wireTopic, partition, next: BigInt(first.offset) });
+      if (this.#watermarks.rewind({ topic: wireTopic, partition, next: BigInt(first.offset) })) {
+        this.retake([partition]);
+        return;
+      }
       this.#isFull = sink.deliver(messages.map((message) => busRecord(topic, partition, message))) > queuedBytesLimit;
       payload.resolveOffset(payload.batch.lastOffset());
     } catch (error) {
@@ -258,7 +271,7 @@ export class ShardConsumer {
     const { sink, queuedBytesLimit } = this.options;
     while (!generation.over.aborted) {
       if (this.#isFull) this.#isFull = sink.deliver([]) > queuedBytesLimit;
-      if (generation.isOpen(shard) && !this.#isFull) return true;
+      if (generation.isOpen(shard) && !this.#isFull && !this.#isPaused) return true;
       await this.#changed.wait(HOLD_CHECK_MS);
       await payload.heartbeat();
     }

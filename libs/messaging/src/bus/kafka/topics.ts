@@ -1,7 +1,7 @@
 import { SHARD_COUNT, type Topic, TOPICS, topicName } from '@lineclear/contracts';
 import { ConfigError } from '@lineclear/errors';
 import type { Admin, Cluster, ITopicConfig } from 'kafkajs';
-import { repeat } from './repeat.js';
+import { repeat } from '../repeat.js';
 
 /** Topics that keep the latest record of each key. */
 const COMPACTED: readonly Topic[] = ['catalog', 'policies'];

@@ -32,12 +32,16 @@ export class Watermarks {
     this.#dirty.add(key);
   }
 
-  /** The broker now reads from an earlier offset than was acknowledged: the topic was made anew. */
-  rewind(position: WirePosition): void {
+  /**
+   * The broker gives a record that was acknowledged before: the topic was made anew.
+   * @returns whether it is so; the mark is then where it begins
+   */
+  rewind(position: WirePosition): boolean {
     const key = keyOf(position.topic, position.partition);
     const mark = this.#marks.get(key);
-    if (mark === undefined || position.next >= mark.next) return;
+    if (mark === undefined || position.next >= mark.next) return false;
     this.#marks.set(key, position);
+    return true;
   }
 
   of(partitions: readonly number[]): WirePosition[] {

@@ -13,7 +13,7 @@ export function pauseMs(n: number, random: number): number {
  */
 export async function repeat<T>(
   attempt: () => Promise<T>,
-  options: { readonly signal: AbortSignal; onError(error: unknown, n: number): void },
+  options: { readonly signal: AbortSignal; readonly onError: (error: unknown, n: number) => void },
 ): Promise<T | undefined> {
   const { signal, onError } = options;
   for (let n = 0; !signal.aborted; n++) {
