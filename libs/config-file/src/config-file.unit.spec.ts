@@ -97,6 +97,11 @@ describe('parseConfigFile', () => {
       ['a.yaml:4:8: `limit` does not fit; seen `true` (boolean); expected a number or text; correct it'],
     ],
     [
+      'a wrong type in a union by its nearest branch',
+      `${good}rules:\n  - {id: x, ask: y, minutes: soon}\n`,
+      ['a.yaml:5:30: `rules[0].minutes` does not fit; seen `soon`; expected a number; correct it'],
+    ],
+    [
       'a union by its nearest branch',
       `${good}rules:\n  - {id: x, ask: y, minutes: 0}\n`,
       ['a.yaml:5:30: `rules[0].minutes` does not fit; seen `0` (number); expected at least 1; correct it'],

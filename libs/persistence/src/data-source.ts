@@ -83,7 +83,7 @@ export async function migrate(dataSource: DataSource): Promise<readonly string[]
     await session.query("SET lock_timeout = '60s'");
     await session.query('SELECT pg_advisory_lock($1, $2)', key);
     try {
-      const applied = await dataSource.runMigrations({ transaction: 'each' });
+      const applied = await dataSource.runMigrations();
       return applied.map((migration) => migration.name);
     } finally {
       await session.query('SELECT pg_advisory_unlock($1, $2)', key);

@@ -47,14 +47,17 @@ describe('traces', () => {
     'start anew for traceparent %j',
     async (traceparent) => {
       start();
-      const inside = await inSpan(tracerOf('a'), 'outer', {}, () =>
-        withRemoteContext(traceparent, () => inSpan(tracerOf('a'), 'inner', {}, async () => currentTraceparent())),
-      );
-      const outer = await inSpan(tracerOf('a'), 'outer', {}, async () => currentTraceparent());
-      expect(inside).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
-      expect(inside?.slice(0, 35)).not.toBe(outer?.slice(0, 35));
+      const [outer, nothing, inner] = await inSpan(tracerOf('a'), 'outer', {}, async () => [
+        currentTraceparent(),
+        withRemoteContext(traceparent, () => currentTraceparent()),
+        await withRemoteContext(traceparent, () =>
+          inSpan(tracerOf('a'), 'inner', {}, async () => currentTraceparent()),
+        ),
+      ]);
+      expect(nothing).toBeUndefined();
+      expect(inner).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+      expect(inner?.slice(0, 35)).not.toBe(outer?.slice(0, 35));
       expect(linkTo(traceparent)).toEqual([]);
-      expect(withRemoteContext(traceparent, () => currentTraceparent())).toBeUndefined();
     },
   );
 
