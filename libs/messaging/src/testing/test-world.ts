@@ -38,6 +38,10 @@ export interface TestLaneOptions extends Partial<Omit<LaneOptions, 'service' | '
   readonly service: ServiceName;
   readonly handlers: readonly Handler[];
   readonly executors?: readonly Executor[];
+  /** another way to the same database, such as a proxy */
+  readonly via?: Pick<DatabaseConfig, 'host' | 'port'>;
+  /** another bus than the world's */
+  readonly bus?: Bus;
 }
 
 /** An event as it is in the log. */
@@ -81,9 +85,9 @@ export class TestWorld {
 
   /** Starts a lane; its schema must have been made by `databaseOf`. */
   async startLane(options: TestLaneOptions): Promise<Lane> {
-    const { service, handlers, executors = [], ...rest } = options;
-    const database = { ...this.options.database, schema: schemaOfService(service) };
-    const lane = new Lane({ ...rest, service, database, bus: this.#wrapped });
+    const { service, handlers, executors = [], via = {}, bus = this.#wrapped, ...rest } = options;
+    const database = { ...this.options.database, ...via, schema: schemaOfService(service) };
+    const lane = new Lane({ ...rest, service, database, bus });
     this.#lanes.add(lane);
     await lane.start(handlers, executors);
     return lane;
