@@ -1,5 +1,5 @@
 import type { Principal } from '@lineclear/contracts';
-import type { CommandResult } from '../lane/batch.js';
+import type { CommandResult, NewCommand } from '../lane/batch.js';
 
 export interface CommandRequest {
   readonly name: string;
@@ -15,6 +15,8 @@ export interface CommandRequest {
 export interface CommandSender {
   /** Throws TransientError(`timed-out`) when no owner answered in `waitMs` (default 10,000); the command may still be done. */
   send(request: CommandRequest, options?: { waitMs?: number }): Promise<CommandResult>;
+  /** Inserts commands that nobody waits for, all or none; one whose id is known is not taken again. @throws TransientError */
+  post(commands: readonly NewCommand[]): Promise<void>;
 }
 
 /** Injection token of the service's CommandSender. */

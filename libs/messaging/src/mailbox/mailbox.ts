@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { shardOf } from '@lineclear/contracts';
 import { TransientError } from '@lineclear/errors';
-import type { CommandResult } from '../lane/batch.js';
+import type { CommandResult, NewCommand } from '../lane/batch.js';
 import type { SidePool } from '../lane/side-pool.js';
 import type { CommandRequest, CommandSender } from './command-sender.js';
 import type { MailboxRow } from './mailbox-row.js';
 
 const INSERT = `INSERT INTO mailbox (id, shard, kind, name, key, tenant, payload, by, traceparent)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING RETURNING id`;
+const INSERT_MANY = `INSERT INTO mailbox (id, shard, kind, name, key, tenant, payload, by, traceparent)
+  SELECT id, shard, kind, name, key, tenant, payload, by, traceparent FROM json_to_recordset($1::json)
+    AS v(id text, shard int, kind text, name text, key text, tenant text, payload text, by text, traceparent text)
+  ON CONFLICT (id) DO NOTHING RETURNING id`;
 const COLUMNS = 'id, shard, kind, name, key, tenant, payload, by, traceparent';
 const FIRST_POLL_MS = 50;
 const LAST_POLL_MS = 500;
@@ -32,18 +36,8 @@ export class Mailbox implements CommandSender {
   ) {}
 
   async send(request: CommandRequest, options: { waitMs?: number } = {}): Promise<CommandResult> {
-    const { name, key, tenant, payload, by, id = randomUUID() } = request;
-    const row: MailboxRow = {
-      id,
-      shard: shardOf(key),
-      kind: 'command',
-      name,
-      key,
-      tenant,
-      payload: JSON.stringify(payload ?? null),
-      by: by === null ? null : JSON.stringify(by),
-      traceparent: null,
-    };
+    const { name, id = randomUUID() } = request;
+    const row = commandRow({ ...request, id });
     const waitMs = options.waitMs ?? 10_000;
     const waiting = this.#wait(id, name, waitMs);
     try {
@@ -53,6 +47,13 @@ export class Mailbox implements CommandSender {
       throw error;
     }
     return await waiting.result;
+  }
+
+  async post(commands: readonly NewCommand[]): Promise<void> {
+    const rows = commands.map(commandRow);
+    const inserted = await this.pool.query<{ id: string }>(INSERT_MANY, [JSON.stringify(rows)]);
+    const fresh = new Set(inserted.map(({ id }) => id));
+    for (const row of rows) if (fresh.delete(row.id)) this.wake(row);
   }
 
   /** Puts a row in and wakes the owner if it is here. A known id is not taken again. @throws TransientError */
@@ -134,6 +135,20 @@ export class Mailbox implements CommandSender {
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
+}
+
+function commandRow({ id, name, key, tenant, payload, by }: NewCommand): MailboxRow {
+  return {
+    id,
+    shard: shardOf(key),
+    kind: 'command',
+    name,
+    key,
+    tenant,
+    payload: JSON.stringify(payload ?? null),
+    by: by === null ? null : JSON.stringify(by),
+    traceparent: null,
+  };
 }
 
 /** Open rows of these shards, oldest first. */

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SHARD_COUNT, type Topic } from '@lineclear/contracts';
-import { ConfigError, TransientError } from '@lineclear/errors';
+import { TransientError } from '@lineclear/errors';
 import type { Cluster, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { Log } from '../../lane/log.js';
 import type { BusPosition, BusSink } from '../bus.js';
+import { ConsumerRunner } from './consumer-runner.js';
 import { Generation } from './generation.js';
 import { committedPositions, leaveGroup } from './group-coordinator.js';
-import { consumerSettings } from './kafka-client.js';
 import type { MemberStore } from './member-store.js';
 import { OffsetCommitter } from './offset-committer.js';
 import { busRecord } from './record.js';
@@ -30,8 +30,8 @@ export interface ShardConsumerOptions {
 }
 
 const HOLD_CHECK_MS = 250;
-const STOP_LIMIT_MS = 5_000;
-const REBUILDS = 3;
+const COMMIT_LIMIT_MS = 1_000;
+const LEAVE_LIMIT_MS = 4_000;
 
 /**
  * A member of the service's group: takes shards as the group assigns them and feeds their records into the sink.
@@ -43,42 +43,64 @@ export class ShardConsumer {
   readonly #watermarks = new Watermarks();
   readonly #committer: OffsetCommitter;
   readonly #changed = new Signal();
-  readonly #stopping = new AbortController();
-  #consumer: Consumer | undefined;
+  readonly #runner: ConsumerRunner;
   #cluster: Cluster | undefined;
   #generation: Generation | undefined;
   #memberId: string | undefined;
   #taken: readonly number[] = [];
   #isFull = false;
   #isPaused = false;
-  #rebuilds = 0;
-  #running: Promise<unknown> = Promise.resolve();
   /** INVARIANT: calls of `assigned` and `revoked` are steps of this chain, so that they never overlap. */
   #takeovers: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: ShardConsumerOptions) {
-    this.#wireTopics = options.topics.map((topic) => options.names.wire(topic));
+    const { kafka, group, names, topics, sink, log } = options;
+    this.#wireTopics = topics.map((topic) => names.wire(topic));
+    this.#runner = new ConsumerRunner({
+      kafka,
+      group,
+      topics: this.#wireTopics,
+      assigner: shardAssigner({
+        shardCount: SHARD_COUNT,
+        owned: () => this.#taken,
+        onCluster: (cluster) => {
+          this.#cluster = cluster;
+        },
+      }),
+      run: {
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        partitionsConsumedConcurrently: 1,
+        eachBatch: (payload) => this.#eachBatch(payload),
+      },
+      created: (consumer) => this.#listen(consumer),
+      subscribed: () => {
+        if (this.#cluster !== undefined) assertPartitions(this.#cluster, this.#wireTopics);
+      },
+      crashed: () => this.#crashed(),
+      failed: (error) => sink.failed(error),
+      log,
+    });
     this.#committer = new OffsetCommitter(
       this.#watermarks,
       async (positions) =>
-        await this.#consumer?.commitOffsets(positions.map(({ next, ...at }) => ({ ...at, offset: String(next) }))),
-      options.log,
+        await this.#runner.consumer?.commitOffsets(
+          positions.map(({ next, ...at }) => ({ ...at, offset: String(next) })),
+        ),
+      log,
     );
   }
 
   /** Joins in the background, and goes on trying while the brokers are away. */
   start(): void {
-    this.#running = this.#join().catch((error: unknown) => this.options.sink.failed(error));
+    void this.#join();
   }
 
   async #join(): Promise<void> {
-    const { log, group, members } = this.options;
-    void this.#leave(await members?.read(group));
-    const onError = (error: unknown) => {
-      if (error instanceof ConfigError) throw error;
-      log.warn({ group, topics: this.#wireTopics, error }, 'cannot join the group yet; trying again');
-    };
-    await repeat(() => this.#connect(), { signal: this.#stopping.signal, onError });
+    const { group, members } = this.options;
+    const predecessor = await members?.read(group);
+    this.#runner.start();
+    await this.#leave(predecessor);
   }
 
   ready(): boolean {
@@ -109,7 +131,7 @@ export class ShardConsumer {
       if (generation.over.aborted || ours.length === 0) return;
       await this.options.sink.revoked(ours);
       this.#taken = this.#taken.filter((shard) => !ours.includes(shard));
-      const signal = AbortSignal.any([generation.over, this.#stopping.signal]);
+      const signal = AbortSignal.any([generation.over, this.#runner.stopping]);
       const onError = (error: unknown) =>
         this.options.log.warn({ shards: ours, error }, 'it is not known yet whether fenced shards are still ours');
       await repeat(() => this.#assertMember(), { signal, onError });
@@ -122,74 +144,28 @@ export class ShardConsumer {
     this.#isPaused = true;
   }
 
-  /** Gives all shards back and leaves the group. Bounded: brokers that do not answer are left to find out. */
+  /** Gives all shards back and leaves the group. */
   async stop(): Promise<void> {
-    const { group, log } = this.options;
-    this.#stopping.abort();
+    const { group, members } = this.options;
+    this.#runner.abort();
     this.#generation?.end();
     this.#changed.wake();
-    const left = this.#leaveInOrder().catch((error: unknown) =>
-      log.warn({ group, error }, 'the group was not left in order'),
-    );
-    const late = Symbol('late');
-    if ((await Promise.race([left, delay(STOP_LIMIT_MS, late, { ref: false })])) === late)
-      log.warn({ group }, 'the group was not left in time; the session ends by its time-out');
-    this.#committer.cancel();
-  }
-
-  async #leaveInOrder(): Promise<void> {
     await this.#inTurn(() => this.#release());
-    await this.#committer.flush();
-    await this.#running;
-    await this.#consumer?.disconnect();
-    await this.options.members?.remove(this.options.group);
-  }
-
-  async #connect(): Promise<void> {
-    const { kafka, group, topics, log } = this.options;
-    const settings = consumerSettings(group, () => Promise.resolve(!this.#stopping.signal.aborted));
-    const assigner = shardAssigner({
-      shardCount: SHARD_COUNT,
-      owned: () => this.#taken,
-      onCluster: (cluster) => {
-        this.#cluster = cluster;
-      },
-    });
-    const consumer = kafka.consumer({ ...settings, partitionAssigners: [assigner] });
-    this.#listen(consumer);
-    try {
-      await consumer.connect();
-      await consumer.subscribe({ topics: [...this.#wireTopics], fromBeginning: true });
-      if (this.#cluster !== undefined) assertPartitions(this.#cluster, this.#wireTopics);
-      this.#consumer = consumer;
-      await consumer.run({
-        autoCommit: false,
-        eachBatchAutoResolve: false,
-        partitionsConsumedConcurrently: 1,
-        eachBatch: (payload) => this.#eachBatch(payload),
-      });
-    } catch (error) {
-      await consumer
-        .disconnect()
-        .catch((reason: unknown) => log.warn({ error: reason }, 'a consumer did not disconnect'));
-      throw error;
-    }
-    log.info({ group, topics }, 'joined the group');
+    await Promise.race([this.#committer.flush(), delay(COMMIT_LIMIT_MS, undefined, { ref: false })]);
+    this.#committer.cancel();
+    await this.#runner.leave(LEAVE_LIMIT_MS);
+    await members?.remove(group);
   }
 
   /** Listeners run inside kafkajs: the state of a new generation is set before its first fetch. */
   #listen(consumer: Consumer): void {
-    const { GROUP_JOIN, REBALANCING, FETCH, CRASH } = consumer.events;
+    const { GROUP_JOIN, REBALANCING, FETCH } = consumer.events;
     consumer.on(GROUP_JOIN, ({ payload }) => {
       const shards = [...new Set(Object.values(payload.memberAssignment).flat())].sort((a, b) => a - b);
       this.#joined(payload.memberId, new Generation(shards));
     });
     consumer.on(REBALANCING, () => void this.#committer.flush());
-    consumer.on(FETCH, ({ payload }) => {
-      this.#rebuilds = 0;
-      this.#generation?.fetched(payload.nodeId);
-    });
-    consumer.on(CRASH, ({ payload }) => this.#crashed(payload.error, payload.restart));
+    consumer.on(FETCH, ({ payload }) => this.#generation?.fetched(payload.nodeId));
   }
 
   #joined(memberId: string, generation: Generation): void {
@@ -211,7 +187,7 @@ export class ShardConsumer {
    */
   async #take(generation: Generation, shards: readonly number[], locate: () => Promise<void>): Promise<void> {
     const { group, sink, log } = this.options;
-    const signal = AbortSignal.any([generation.over, this.#stopping.signal]);
+    const signal = AbortSignal.any([generation.over, this.#runner.stopping]);
     await repeat(
       async () => {
         this.#taken = [...new Set([...this.#taken, ...shards])];
@@ -240,7 +216,7 @@ export class ShardConsumer {
   /** Reading starts again at what was acknowledged. */
   #seek(shards: readonly number[]): void {
     for (const { topic, partition, next } of this.#watermarks.of(shards))
-      this.#consumer?.seek({ topic, partition, offset: String(next) });
+      this.#runner.consumer?.seek({ topic, partition, offset: String(next) });
   }
 
   /**
@@ -280,7 +256,7 @@ export class ShardConsumer {
 
   /** As good as an accepted heartbeat, and at once: a stable group that lists us has the generation that we joined. */
   async #assertMember(): Promise<void> {
-    const group = await this.#consumer?.describeGroup();
+    const group = await this.#runner.consumer?.describeGroup();
     const isListed = group?.members.some(({ memberId }) => memberId === this.#memberId) ?? false;
     if (group?.state !== 'Stable' || !isListed)
       throw new TransientError(
@@ -290,16 +266,9 @@ export class ShardConsumer {
   }
 
   /** The shards stay ours until another member fences us: the lane goes on with timers and commands while brokers are away. */
-  #crashed(error: Error, restarts: boolean): void {
-    const { log, sink, group } = this.options;
+  #crashed(): void {
     this.#generation?.end();
-    log.warn({ group, error, restarts }, 'the consumer stopped');
-    if (this.#stopping.signal.aborted) return;
     void this.#leave(this.#memberId);
-    if (restarts) return;
-    this.#rebuilds += 1;
-    if (this.#rebuilds > REBUILDS) sink.failed(error);
-    else this.start();
   }
 
   /** Another generation would wait for a member that is gone until its session times out. */
@@ -307,7 +276,7 @@ export class ShardConsumer {
     if (memberId === undefined) return;
     const { kafka, group, log } = this.options;
     const onError = (error: unknown) => log.warn({ group, memberId, error }, 'a former member could not leave yet');
-    await repeat(() => leaveGroup(kafka, group, memberId), { signal: this.#stopping.signal, onError });
+    await repeat(() => leaveGroup(kafka, group, memberId), { signal: this.#runner.stopping, onError });
   }
 
   #inTurn(step: () => Promise<void>): Promise<void> {
