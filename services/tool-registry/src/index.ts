@@ -1,1 +1,2 @@
-export {};
+export type { ToolRegistryConfig } from './config.js';
+export { toolRegistry } from './tool-registry.js';

@@ -7,6 +7,7 @@ import {
   isOpen,
   notDispatched,
   type Permit,
+  SERVER_WAIT_MS,
   settledStatus,
 } from './effect.js';
 import { type Gate, refusalOf } from './gate.js';
@@ -56,11 +57,9 @@ export function decideAuthorization(permit: Permit, facts: AuthorizationFacts): 
   if (argumentProblems.length > 0)
     return refuse(permit, 'invalid-arguments', nowMs, { text: argumentProblems.join('\n') });
   if (claim !== undefined && claim.callId !== permit.callId) return againstClaim(permit, claim, nowMs);
-  const { write, key, timeoutMs } = tool.traits;
-  return {
-    kind: 'start',
-    effect: intended(permit, { writes: write, isKeyHonoured: key === 'honoured', timeoutMs }, nowMs),
-  };
+  const { write: writes, key, timeoutMs } = tool.traits;
+  const repeatability = { writes, isKeyHonoured: key === 'honoured', timeoutMs: SERVER_WAIT_MS + timeoutMs };
+  return { kind: 'start', effect: intended(permit, repeatability, nowMs) };
 }
 
 function againstClaim(permit: Permit, claim: BusinessClaim, nowMs: number): AuthorizationStep {

@@ -22,7 +22,7 @@ describe('an authorization', () => {
   it('starts the call when nothing stands against it', () => {
     expect(decide()).toMatchObject({
       kind: 'start',
-      effect: { state: 'intent', attempt: 1, isRepeatable: true, quietAtMs: NOW_MS + 11_000 },
+      effect: { state: 'intent', attempt: 1, isRepeatable: true, quietAtMs: NOW_MS + 15_000 },
     });
     expect(decide({ tool: tool({ key: 'none' }) })).toMatchObject({ effect: { isRepeatable: false, writes: true } });
     expect(decide({ tool: tool({ key: 'none', write: false }) })).toMatchObject({

@@ -20,11 +20,14 @@ export type EffectState = (typeof EFFECT_STATES)[number];
 export const MAX_ATTEMPTS = 2;
 /** An executor that has not sent by then reports so instead of sending. */
 export const DISPATCH_BY_MS = 5_000;
+/** How long an attempt waits for a server that is starting or coming back; within dispatch-by. */
+export const SERVER_WAIT_MS = 4_000;
 /** What the executor's clock may be behind the database time of the commit that started it. */
 const QUIET_MARGIN_MS = 1_000;
 
 /** The permit for exactly one call, its signature already verified. */
 export interface Permit {
+  readonly tenant: string;
   readonly callId: string;
   readonly turn: number;
   readonly index: number;

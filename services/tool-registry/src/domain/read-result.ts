@@ -17,7 +17,7 @@ const DEFINITION: ToolDefinition = {
     type: 'object',
     properties: {
       handle: { type: 'string', minLength: 1, maxLength: 100 },
-      offset: { type: 'integer', minimum: 0, default: 0 },
+      offset: { type: 'integer', minimum: 0, maximum: 2_000_000_000, default: 0 },
       limit: { type: 'integer', minimum: 1, maximum: MAX_PAGE_CHARS, default: MAX_PAGE_CHARS },
     },
     required: ['handle'],

@@ -59,24 +59,24 @@ class Keeper {
   textOf(block: Readonly<Record<string, unknown>>): string {
     switch (block['type']) {
       case 'text':
-        return wellFormed(String(block['text']));
+        return wellFormed(word(block['text']));
       case 'image':
       case 'audio':
-        return this.#binary(String(block['data']), block['mimeType']);
+        return this.#binary(word(block['data']), block['mimeType']);
       case 'resource':
         return this.#resource(block['resource']);
       case 'resource_link':
-        return `[link: ${wellFormed(`${String(block['name'] ?? '')} ${String(block['uri'])}`).trim()}]`;
+        return `[link: ${wellFormed(`${word(block['name'])} ${word(block['uri'])}`).trim()}]`;
       default:
-        return `[content of type \`${wellFormed(String(block['type'])).slice(0, 40)}\` is not shown]`;
+        return `[content of type \`${wellFormed(word(block['type'])).slice(0, 40)}\` is not shown]`;
     }
   }
 
   #resource(resource: unknown): string {
     if (typeof resource !== 'object' || resource === null) return '';
-    if ('text' in resource) return wellFormed(String(resource.text));
+    if ('text' in resource) return wellFormed(word(resource.text));
     const mimeType = 'mimeType' in resource ? resource.mimeType : undefined;
-    return 'blob' in resource ? this.#binary(String(resource.blob), mimeType) : '';
+    return 'blob' in resource ? this.#binary(word(resource.blob), mimeType) : '';
   }
 
   #binary(data: string, declared: unknown): string {
@@ -156,5 +156,7 @@ function shortened(text: string, { id, bytes, mediaType }: Handle, isLong: boole
 function headOf(text: string, chars: number): string {
   return text.slice(0, chars).replace(/[\uD800-\uDBFF]$/, '');
 }
+
+const word = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const wellFormed = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\uFFFD');

@@ -30,7 +30,7 @@ export interface ToolObservation {
   readonly originalName: string;
   readonly traits: ToolTraits;
   readonly keyArgument: string | null;
-  readonly pin: 'accept-first' | string | null;
+  readonly pin: string | null;
   readonly listed: HashedDefinition | null;
   readonly obstacle: string | null;
 }

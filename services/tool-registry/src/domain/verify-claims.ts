@@ -46,6 +46,7 @@ export function verifyClaims(payload: unknown, { runId, tenants, data, businessK
   return {
     valid: true,
     permit: {
+      tenant,
       callId,
       turn,
       index,

@@ -9,6 +9,7 @@ export const NOW_MS = Date.UTC(2026, 10, 30);
 
 export function permit(change: Partial<Permit> = {}): Permit {
   return {
+    tenant: 'acme',
     callId: CALL,
     turn: 1,
     index: 0,

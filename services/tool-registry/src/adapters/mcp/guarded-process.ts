@@ -48,7 +48,7 @@ export class GuardedProcess {
     });
     let code = '';
     this.#lifeline.on('data', (chunk: Buffer) => (code += chunk.toString('latin1')));
-    for (const stream of [...this.#child.stdio]) stream?.on('error', () => undefined);
+    for (const stream of this.#child.stdio) stream?.on('error', () => undefined);
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString('utf8')).slice(-STDERR_KEPT);
     });

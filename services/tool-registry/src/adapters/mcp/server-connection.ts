@@ -2,6 +2,8 @@ import { Client } from '@modelcontextprotocol/client';
 import { Secret } from '../../config/secret.js';
 import type { ServerConfig } from '../../config/tools-file.js';
 import type { ListedTool } from '../../domain/definition.js';
+import { observeServer } from '../../domain/observe-server.js';
+import type { ToolObservation } from '../../domain/tool.js';
 import { GuardedProcess } from './guarded-process.js';
 import { listTools } from './list-tools.js';
 import { StdioTransport } from './stdio-transport.js';
@@ -21,11 +23,19 @@ export interface ConnectionOptions {
   readonly era: Era | undefined;
 }
 
+/** What the server says now of a tool that can be called. */
+export interface KnownTool {
+  readonly hash: string;
+  readonly outputSchema: Readonly<Record<string, unknown>> | null;
+}
+
 /** Why a server cannot be used, in words for people; secrets are taken out. */
 export class ServerUnusable extends Error {}
 
 /** One life of a server process. */
 export class ServerConnection {
+  #tools: ReadonlyMap<string, KnownTool | undefined> = new Map();
+
   /** Resolves with the reason when the process or the connection ended. */
   readonly ended: Promise<string>;
 
@@ -77,13 +87,20 @@ export class ServerConnection {
   /** @throws ServerUnusable when it does not give its whole list */
   async list(): Promise<readonly ListedTool[]> {
     try {
-      return await listTools(this.client, AbortSignal.timeout(this.server.startTimeoutMs));
+      const tools = await listTools(this.client, AbortSignal.timeout(this.server.startTimeoutMs));
+      this.#tools = new Map(observeServer(this.server, { tools }).map((each) => [each.originalName, knownTool(each)]));
+      return tools;
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
       throw new ServerUnusable(redacted(`server \`${this.server.name}\` cannot be used: ${why}`, this.server), {
         cause,
       });
     }
+  }
+
+  /** A tool of its latest list that can be called. */
+  tool(name: string): KnownTool | undefined {
+    return this.#tools.get(name);
   }
 
   /** Calls back whenever the server says that its tools changed. */
@@ -97,6 +114,12 @@ export class ServerConnection {
     await this.client.close().catch(() => undefined);
     await this.child.stop();
   }
+}
+
+function knownTool({ listed, obstacle }: ToolObservation): KnownTool | undefined {
+  return listed === null || obstacle !== null
+    ? undefined
+    : { hash: listed.hash, outputSchema: listed.definition.outputSchema };
 }
 
 /** `node` is the Node that runs us, whatever PATH says. */

@@ -9,6 +9,8 @@ import { LineReader, type OversizedLine } from './line-reader.js';
  * only given to an answer that the server sent as a result.
  */
 export const UNUSABLE = { lossyNumber: 1_001, tooLarge: 1_002 } as const;
+const RESERVED: ReadonlySet<number> = new Set(Object.values(UNUSABLE));
+const INTERNAL_ERROR = -32_603;
 
 /** Most bytes of one message; a longer one is skipped and never held. */
 export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
@@ -76,10 +78,9 @@ export class StdioTransport implements Transport {
     const message = messageOf(line);
     if (message === undefined) return this.#bad(line);
     this.#badLines = 0;
-    if ('method' in message || !('id' in message) || message.id === undefined || !this.#calls.delete(message.id))
+    if ('method' in message || message.id === undefined || !this.#calls.delete(message.id))
       return this.onmessage?.(message);
-    const lossy = 'result' in message ? lossyNumberIn(line) : undefined;
-    this.onmessage?.(lossy === undefined ? message : failureOf(message.id, UNUSABLE.lossyNumber, lossy));
+    this.onmessage?.(answerOf(message, message.id, line));
   }
 
   #onOversized({ head, tail, bytes }: OversizedLine): void {
@@ -105,6 +106,14 @@ function messageOf(line: string): JSONRPCMessage | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The answer to a call as it is passed on: our own codes never come from the server. */
+function answerOf(message: JSONRPCMessage, id: number | string, line: string): JSONRPCMessage {
+  if ('error' in message && RESERVED.has(message.error.code))
+    return failureOf(id, INTERNAL_ERROR, message.error.message);
+  const lossy = 'result' in message ? lossyNumberIn(line) : undefined;
+  return lossy === undefined ? message : failureOf(id, UNUSABLE.lossyNumber, lossy);
 }
 
 function lossyNumberIn(line: string): string | undefined {
