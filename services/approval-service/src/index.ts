@@ -1,1 +1,1 @@
-export {};
+export { approvalService } from './approval-service.js';
