@@ -10,7 +10,9 @@ export { type Problem, type ProblemAnswer, problemOf } from './http/problem.js';
 export { RawBody } from './http/raw-body.js';
 export type { ParkedMessage, ParkedView } from './parked/held-messages.js';
 export { listen, type ListenOptions } from './process/listen.js';
+export { portOf, type PortSettings } from './process/port-settings.js';
 export { runProcess, type RunProcessOptions, type Stoppable } from './process/run-process.js';
+export { verifierOf } from './process/token-settings.js';
 export {
   CLOSING,
   DATA_SOURCE,
