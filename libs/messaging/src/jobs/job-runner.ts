@@ -86,6 +86,12 @@ export class JobRunner {
     this.#reserved.set(kind, (this.#reserved.get(kind) ?? 1) - 1);
   }
 
+  /** The same, and the slot is offered to the next that waits. */
+  free(kind: string): void {
+    this.unreserve(kind);
+    this.freed(kind);
+  }
+
   /** Forgets queued jobs that match; running ones go on. */
   unqueue(matches: (row: JobRow) => boolean): void {
     for (const queue of this.#queues.values()) queue.remove(matches);

@@ -91,13 +91,13 @@ function applyWork(fragment: Fragment, { startedAt }: Completion, { memory, mail
       if (work.mailbox !== undefined) memory.knownMail.delete(work.mailbox.id);
       return undefined;
     case 'dispatch':
-      memory.jobs.unreserve(work.row.kind);
       if (fragment.isJobDropped) shard.jobs.delete(work.row.id);
       else {
         const row = dispatchedRow(work, fragment);
         shard.jobs.set(row.id, row);
         memory.jobs.start(row, startedAt + row.dispatchByMs);
       }
+      memory.jobs.free(work.row.kind);
       return undefined;
     case 'mailbox':
       memory.knownMail.delete(work.mailbox.id);
@@ -126,6 +126,6 @@ function applyHeld(shard: Shard, row: HeldRow, isNew: boolean, memory: LaneMemor
 }
 
 function applyStale(work: Work, memory: LaneMemory): void {
-  if (work.origin === 'dispatch') memory.jobs.unreserve(work.row.kind);
+  if (work.origin === 'dispatch') memory.jobs.free(work.row.kind);
   if (work.origin === 'job') memory.jobs.release(work.job, work.attempt);
 }

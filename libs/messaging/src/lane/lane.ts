@@ -144,6 +144,7 @@ export class Lane {
    * Jobs that are still open then follow their recovery rule.
    */
   async stop(options: { drainMs?: number } = {}): Promise<void> {
+    if (this.#isStopping) return;
     const until = performance.now() + (options.drainMs ?? 10_000);
     await this.#membership?.pause();
     const isBusy = () =>
@@ -294,7 +295,8 @@ export class Lane {
   #idleMs(memory: LaneMemory): number {
     const due = memory.nextDue;
     const wait = due === undefined ? LONGEST_IDLE_MS : due - this.#clock.now();
-    return Math.max(1, Math.min(LONGEST_IDLE_MS, wait));
+    const upkeep = (this.#upkeep?.nextAt ?? 0) - performance.now();
+    return Math.max(1, Math.min(LONGEST_IDLE_MS, wait, upkeep));
   }
 
   async #idle(ms: number): Promise<void> {

@@ -37,6 +37,8 @@ export class LaneMemory {
   /** timers due later than this are left in the table; milliseconds on the database's clock */
   timersUntil = 0;
   readonly jobs: JobRunner;
+  /** told when a job is done whose shard is not here any more */
+  onStray: () => void = () => undefined;
 
   constructor(
     readonly owner: string,
@@ -127,7 +129,8 @@ export class LaneMemory {
   /** A job's executor is done; if its shard is gone the result is kept until it is handed over. */
   addFinished({ row, outcome }: FinishedJob): void {
     const shard = this.shards.get(row.shard);
-    if (shard !== undefined) this.addOutcome(shard, row, outcome);
+    if (shard === undefined) this.onStray();
+    else this.addOutcome(shard, row, outcome);
   }
 
   addOutcome(shard: Shard, row: JobRow, outcome: JobOutcome, mailbox?: MailboxRow): void {
@@ -270,7 +273,7 @@ export class LaneMemory {
   }
 
   discard(work: Work): void {
-    if (work.origin === 'dispatch') this.jobs.unreserve(work.row.kind);
+    if (work.origin === 'dispatch') this.jobs.free(work.row.kind);
     if (work.origin === 'held') this.queuedHeld.delete(work.row.heldId);
   }
 }

@@ -44,6 +44,7 @@ export class Upkeep {
 
   constructor(private readonly options: UpkeepOptions) {
     this.#partitions = new OutboxPartitions(options.pool, options.log);
+    options.memory.onStray = () => void this.#mailResults();
   }
 
   /** Before the bus is joined. @throws TransientError */
@@ -64,6 +65,11 @@ export class Upkeep {
     const ids = shards.map(({ id }) => id);
     const mails = await openMailboxRows((text, values) => connection.query<MailboxRow>(text, values), ids, MAIL_LIMIT);
     for (const mail of mails) memory.addMail(mail);
+  }
+
+  /** Monotonic time of the next look at something that nobody here tells of. */
+  get nextAt(): number {
+    return Math.min(this.#nextMail, this.#nextForeign);
   }
 
   /** What is due now. @throws TransientError */
