@@ -21,9 +21,9 @@ let namesMade = 0;
 /** A slice that Cedar has parsed. */
 export interface PreparedSlice {
   /** Never throws: what goes wrong is in `errors`, and the decision is deny then. */
-  evaluate(context: Context): Evaluation;
+  readonly evaluate: (context: Context) => Evaluation;
   /** Gives the name in Cedar's cache back. Not to be used after. */
-  dispose(): void;
+  readonly dispose: () => void;
 }
 
 /**
