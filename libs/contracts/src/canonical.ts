@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { InvalidMessageError } from '@lineclear/errors';
 
@@ -20,7 +20,7 @@ export function canonicalJson(value: unknown): string {
 
 /** SHA-256 of UTF-8 text or bytes, as 64 lower-case hex characters. */
 export function sha256Hex(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex');
+  return hash('sha256', data, 'hex');
 }
 
 /** SHA-256 over the canonical JSON of a value, as 64 hex characters. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { contentHash } from './canonical.js';
 
 /** CAUTION: fixed at installation and stored in every database and topic; changing it needs a reshard. */
@@ -9,7 +9,7 @@ const SEPARATOR = '\u001f';
 
 /** 32 hex characters derived from the parts; equal parts give the equal id, so that a re-run of a handler repeats its ids. */
 export function derivedId(...parts: readonly (string | number)[]): string {
-  return createHash('sha256').update(parts.map(String).join(SEPARATOR)).digest('hex').slice(0, 32);
+  return hash('sha256', parts.map(String).join(SEPARATOR), 'hex').slice(0, 32);
 }
 
 /** First 4 bytes of SHA-256 of the key, big-endian, modulo the shard count (messaging.md section 5). CAUTION: persisted. */

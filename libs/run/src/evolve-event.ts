@@ -147,7 +147,7 @@ function propose(state: RunState, data: EventData<'tool-call.proposed'>): RunSta
     {
       ...state,
       ledger: reserveCall(state.ledger),
-      tried: remember(state.tried, call.repeatKey, { callId, turn, write }),
+      tried: remember(state.tried, { key: call.repeatKey, callId, turn, write }),
     },
     call,
   );

@@ -84,9 +84,9 @@ function unknownTool(run: RunState, written: string): string {
 
 /** Why the same call may not be made again now, or undefined. */
 function repetition({ tried, totals }: RunState, { alias, traits }: ToolView, key: string): string | undefined {
-  if (tried.unknown.has(key))
+  if (tried.unknown.some((call) => call.key === key))
     return `\`${alias}\` was sent with exactly these arguments before and its outcome is not known; it is not sent again until that is resolved.`;
-  const before = tried.recent.get(key);
+  const before = tried.recent.findLast((call) => call.key === key);
   if (before === undefined || traits.repeatable) return undefined;
   return before.turn === totals.turns
     ? `\`${alias}\` is asked for twice in this reply with exactly these arguments; it is executed once.`

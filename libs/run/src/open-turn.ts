@@ -60,7 +60,7 @@ function late(draft: Draft, input: CallInput): void {
 /** After the call closed as unknown, its resolution only lifts the ban on repeating it. */
 function isLateResolution(draft: Draft, input: CallInput): input is EventInputOf<'tool-call.resolved'> {
   return (
-    input.name === 'tool-call.resolved' && [...draft.run.tried.unknown.values()].some((id) => id === input.data.callId)
+    input.name === 'tool-call.resolved' && draft.run.tried.unknown.some(({ callId }) => callId === input.data.callId)
   );
 }
 

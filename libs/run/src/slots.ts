@@ -57,4 +57,4 @@ export function isSame(mark: SlotMark, input: CallInput): boolean {
   return mark.id === input.id || mark.print === printOf(input);
 }
 
-const printOf = ({ name, data }: CallInput): string => sha256Hex(`${name}\n${JSON.stringify(data)}`).slice(0, 32);
+const printOf = ({ name, data }: CallInput): string => sha256Hex(`${name}\n${JSON.stringify(data)}`);

@@ -1,33 +1,27 @@
 import type { Message } from '@lineclear/contracts';
 import { AppendLog } from '@lineclear/context';
 import { InvalidMessageError } from '@lineclear/errors';
-import type { TriedCall } from './repeats.js';
 import type { RunState } from './state.js';
 
 /** CAUTION: persisted. A release reads its own format and older ones. */
 const FORMAT = 1;
 
 /** Fields that are no plain JSON in memory. */
-type Special = 'window' | 'tried' | 'unknownFields';
+type Special = 'window' | 'unknownFields';
 
 interface Snapshot {
   readonly format: number;
   readonly state: Omit<RunState, Special>;
   readonly window: { readonly messages: readonly Message[]; readonly tokens: number; readonly clearableTokens: number };
-  readonly tried: {
-    readonly recent: readonly (readonly [string, TriedCall])[];
-    readonly unknown: readonly (readonly [string, string])[];
-  };
 }
 
 /** JSON value of a state. Grows with the window: write it now and then, not each step; facts since are folded on top. */
 export function toSnapshot(state: RunState): Record<string, unknown> {
-  const { window, tried, unknownFields, ...plain } = state;
+  const { window, unknownFields, ...plain } = state;
   const snapshot: Snapshot = {
     format: FORMAT,
     state: plain,
     window: { ...window, messages: window.messages.toArray() },
-    tried: { recent: [...tried.recent], unknown: [...tried.unknown] },
   };
   return { ...unknownFields, ...snapshot };
 }
@@ -39,12 +33,11 @@ export function fromSnapshot(snapshot: Readonly<Record<string, unknown>>): RunSt
       'unsupported-version',
       `the snapshot of a run has format \`${String(snapshot['format'])}\`, expected ${FORMAT}`,
     );
-  const { format: _format, state, window, tried, ...unknownFields } = snapshot as unknown as Snapshot;
+  const { format: _format, state, window, ...unknownFields } = snapshot as unknown as Snapshot;
   return {
     ...ABSENT,
     ...state,
     window: { ...window, messages: AppendLog.of(window.messages) },
-    tried: { recent: new Map(tried.recent), unknown: new Map(tried.unknown) },
     unknownFields,
   };
 }

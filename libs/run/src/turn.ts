@@ -61,9 +61,10 @@ export function closeCall(state: RunState, call: CallState, result: CallResult):
 function triedAfter(state: RunState, call: CallState, result: CallResult): Tried {
   const tool = toolNamed(state, call.tool);
   const write = tool?.traits.write ?? true;
-  if (result.effect) return forgetOthers(state.tried, call.repeatKey, { callId: call.callId, turn: call.turn, write });
+  const tried = { key: call.repeatKey, callId: call.callId, turn: call.turn, write };
+  if (result.effect) return forgetOthers(state.tried, tried);
   if (result.outcome === 'unknown' && (write || tool?.traits.repeatable !== true))
-    return banUnknown(state.tried, call.repeatKey, call.callId);
+    return banUnknown(state.tried, tried);
   return result.retryable ? forget(state.tried, call.repeatKey) : state.tried;
 }
 
