@@ -148,7 +148,7 @@ describe('a run', () => {
   it('ends as its policy says when a denial is terminal', async () => {
     await test.submit('terminal', { calls: 1 }, { peer: onlyRegistry });
     await test.publish('terminal', denied(await test.event<Proposed>('terminal', 'tool-call.proposed'), true));
-    await test.until('terminal', 'failed');
+    expect(await test.until('terminal', 'failed')).toMatchObject({ reason: expect.stringContaining('not allowed') });
   });
 
   it('does not exist for another tenant', async () => {

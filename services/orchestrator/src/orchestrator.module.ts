@@ -6,6 +6,7 @@ import { TasksController } from './adapters/http/tasks.controller.js';
 import { ModelCallExecutor } from './adapters/model/model-call.executor.js';
 import { OpenModelCalls } from './application/open-model-calls.js';
 import { ORCHESTRATOR_CONFIG, type OrchestratorConfig } from './config.js';
+import { StuckRunWatch } from './application/stuck-run-watch.js';
 import { Runs } from './projections/runs.js';
 
 export class OrchestratorModule {
@@ -13,7 +14,7 @@ export class OrchestratorModule {
     return {
       module: OrchestratorModule,
       controllers: [RunConsumer, ModelCallExecutor, TasksController, RunsController, RunEventsController],
-      providers: [OpenModelCalls, Runs, { provide: ORCHESTRATOR_CONFIG, useValue: config }],
+      providers: [OpenModelCalls, Runs, StuckRunWatch, { provide: ORCHESTRATOR_CONFIG, useValue: config }],
     };
   }
 }

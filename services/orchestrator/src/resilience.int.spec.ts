@@ -161,5 +161,6 @@ describe('a run keeps its promises', () => {
     const stop = await test.event<EventData<'run.stop-started'>>('t', 'run.stop-started');
     await test.publish('t', fenced(stop, [call.callId]), completed(call));
     await test.until('t', 'cancelled');
+    expect(await heldOf(test)).toHaveLength(1);
   });
 });

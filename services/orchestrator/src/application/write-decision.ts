@@ -32,7 +32,8 @@ export function writeDecision(
   writes.insert(RUN_STREAM, { run_id: run.runId, version, facts: JSON.stringify(facts) });
   const input = before?.input ?? firstInput(facts);
   const after = { state, input, snapshotVersion: before?.snapshotVersion ?? 0, summary: before?.summary };
-  return writeSummary(writes, writeSnapshot(writes, after));
+  const isLate = before !== undefined && isTerminal(before.state.stage);
+  return isLate ? writeSnapshot(writes, after) : writeSummary(writes, writeSnapshot(writes, after));
 }
 
 /** A refusal is about a task, not about the run that has its id already. */

@@ -16,7 +16,6 @@ export interface Submission {
   readonly type: string;
   /** what the event claims; only compared, never believed */
   readonly tenant?: string;
-  readonly traceparent?: string;
   /** JSON text of `data`; empty when there is a fault */
   readonly dataText: string;
   /** found while reading */
@@ -55,14 +54,13 @@ export function readSubmission(headers: WireHeaders, body: Uint8Array | null, op
 }
 
 function submissionOf({ attributes, dataText }: CloudEvent): Submission {
-  const { id, source, type, tenant, traceparent } = attributes;
+  const { id, source, type, tenant } = attributes;
   return {
     task: { id, source },
     payloadHash: sha256Hex(dataText),
     type,
     dataText,
     ...(tenant === undefined ? {} : { tenant }),
-    ...(traceparent === undefined ? {} : { traceparent }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { budgetStateSchema, EVENTS } from '@lineclear/contracts';
-import { type RunState, runViewOf } from '@lineclear/run';
+import { isTerminal, type RunState, runViewOf } from '@lineclear/run';
 import { z } from 'zod';
 
 /** One line of a list of runs. */
@@ -40,7 +40,7 @@ export const runViewSchema = runSummarySchema.extend({
 export type RunSummary = z.infer<typeof runSummarySchema>;
 export type RunView = z.infer<typeof runViewSchema>;
 
-/** The whole run as of `atMs`, beside what its summary row says. */
+/** The whole run as of `atMs`, beside what its summary row says; the row may have been read a moment before the state. */
 export function runViewAt(summary: RunSummary, state: RunState, atMs: number): RunView {
   const { budget, calls, reason, state: status, turn } = runViewOf(state, atMs);
   const { answer, findings } = state.finished ?? {};
@@ -49,6 +49,7 @@ export function runViewAt(summary: RunSummary, state: RunState, atMs: number): R
     state: status,
     reason: reason ?? null,
     turn,
+    finishedAt: isTerminal(state.stage) ? (summary.finishedAt ?? new Date(state.nowMs).toISOString()) : null,
     calls: calls.map((call) => ({ ...call, verdict: call.verdict ?? null, rules: [...call.rules] })),
     budget,
     totals: {

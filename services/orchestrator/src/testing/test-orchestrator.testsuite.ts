@@ -10,7 +10,7 @@ import {
   runIdOf,
   TERMINAL_STATES,
 } from '@lineclear/contracts';
-import { CLOSING, DATA_SOURCE } from '@lineclear/host';
+import { CLOSING, DATA_SOURCE, LOGGER } from '@lineclear/host';
 import type { BusRecord, CommandResult, Log, NewEvent } from '@lineclear/messaging';
 import { startTestService, type TestService, TestWorld } from '@lineclear/messaging/testing';
 import { eventually, testDatabase } from '@lineclear/test-kit';
@@ -67,6 +67,16 @@ script:
   - {say: "done after {{count.erp.get}}", usage: {uncached: 10, output: 5}}
 `;
 
+/** A project with the agent `clerk`, whose budgets are ample, and these. Remove it afterwards. */
+export function projectFolder(agents: readonly string[] = []): string {
+  const project = mkdtempSync(join(tmpdir(), 'orchestrator-'));
+  for (const folder of ['agents', 'models']) mkdirSync(join(project, folder));
+  for (const [n, text] of [agentFile('clerk'), ...agents].entries())
+    writeFileSync(join(project, 'agents', `${n}.yaml`), text);
+  writeFileSync(join(project, 'models', 'm.yaml'), MODEL);
+  return project;
+}
+
 export interface TestOptions {
   /** plays the other services for every task that has no peer of its own */
   readonly peer?: Peer;
@@ -94,11 +104,7 @@ export class TestOrchestrator {
   static async start(options: TestOptions = {}): Promise<TestOrchestrator> {
     const database = await (await testDatabase()).createDatabase();
     const world = await TestWorld.open({ database, services: ['orchestrator'] });
-    const project = mkdtempSync(join(tmpdir(), 'orchestrator-'));
-    for (const folder of ['agents', 'models']) mkdirSync(join(project, folder));
-    for (const [n, text] of [agentFile('clerk'), ...(options.agents ?? [])].entries())
-      writeFileSync(join(project, 'agents', `${n}.yaml`), text);
-    writeFileSync(join(project, 'models', 'm.yaml'), MODEL);
+    const project = projectFolder(options.agents);
     const test = new TestOrchestrator(options, project, world);
     await test.boot();
     return test;
@@ -213,6 +219,7 @@ export class TestOrchestrator {
       environment: { LINECLEAR_PROJECT: this.project },
       log: { info: () => undefined, warn, error: warn },
       providers: ({ dataSource }) => [
+        { provide: LOGGER, useValue: { info: () => undefined, warn, error: warn } },
         { provide: DATA_SOURCE, useValue: dataSource },
         { provide: CLOSING, useValue: new AbortController().signal },
       ],

@@ -1,6 +1,8 @@
 import { Controller, Inject } from '@nestjs/common';
+import { LOGGER } from '@lineclear/host';
 import { type EventInput, Handles, type LaneBatch, type LaneInput } from '@lineclear/messaging';
 import { type Decision, isTerminal, type RunInput, type RunInputEventName, RUN_TIMERS } from '@lineclear/run';
+import type { Logger } from '@lineclear/telemetry';
 import { handleRunInputs } from '../../application/handle-run-inputs.js';
 import { CANCEL, MODEL_CALL, SUBMIT_TASK } from '../../application/names.js';
 import { OpenModelCalls } from '../../application/open-model-calls.js';
@@ -34,6 +36,7 @@ export class RunConsumer {
   constructor(
     @Inject(ORCHESTRATOR_CONFIG) private readonly config: OrchestratorConfig,
     private readonly openModelCalls: OpenModelCalls,
+    @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
   @Handles(
@@ -54,9 +57,12 @@ export class RunConsumer {
     });
   }
 
-  private decided(run: Aggregate, _input: RunInput, decision: Decision, after: StoredRun | undefined): void {
+  private decided({ runId }: Aggregate, input: RunInput, decision: Decision, after: StoredRun | undefined): void {
+    const { remark } = decision;
+    if (remark?.kind === 'violation')
+      this.log.warn({ runId, input: input.id, what: remark.what }, 'an input was refused');
     if (after && decision.plan.some((item) => item.do === 'start-model-call')) this.openModelCalls.put(after);
-    else if (after && isTerminal(after.state.stage)) this.openModelCalls.drop(run.runId);
+    else if (after && isTerminal(after.state.stage)) this.openModelCalls.drop(runId);
   }
 }
 
