@@ -1,9 +1,3 @@
-export {
-  createModelGateway,
-  type ModelDescription,
-  type ModelGateway,
-  type ModelOutcome,
-  type ModelProvider,
-  type ModelRequest,
-} from './model-gateway.js';
+export { createModelGateway } from './model-gateway.js';
+export type { ModelDescription, ModelGateway, ModelOutcome, ModelProvider, ModelRequest } from './ports.js';
 export { createScriptedProvider, type ScriptSource } from './scripted/scripted-provider.js';

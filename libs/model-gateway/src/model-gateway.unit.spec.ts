@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createModelGateway, type ModelProvider, type ModelRequest } from './model-gateway.js';
+import { createModelGateway } from './model-gateway.js';
+import type { ModelProvider, ModelRequest } from './ports.js';
 import { createScriptedProvider } from './scripted/scripted-provider.js';
 
 const scripted = createScriptedProvider([

@@ -1,6 +1,6 @@
 import { type Attributes, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { ERROR_TYPE, GenAi, inSpan, Lineclear, tracerOf } from '@lineclear/telemetry';
-import type { ModelOutcome, ModelRequest } from './model-gateway.js';
+import type { ModelOutcome, ModelRequest } from './ports.js';
 
 /** Runs one logical model call, retries included, in its GenAI span. No content is recorded. */
 export async function withModelSpan(

@@ -1,5 +1,5 @@
 import type { CallOutcome, Message, ToolMessage } from '@lineclear/contracts';
-import type { ModelRequest } from '../model-gateway.js';
+import type { ModelRequest } from '../ports.js';
 
 /** How the script sees one tool result. `result` is the structured value, else the text when it is JSON. */
 interface ResultFact {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ModelReply, ToolView, Usage } from '@lineclear/contracts';
 import { ConfigError, NotFoundError } from '@lineclear/errors';
-import type { ModelOutcome, ModelProvider, ModelRequest } from '../model-gateway.js';
+import type { ModelOutcome, ModelProvider, ModelRequest } from '../ports.js';
 import { factsOf } from './facts.js';
 import { parseScript, type Rule, type Script } from './script.js';
 

@@ -1,7 +1,7 @@
 import type { CallOutcome, Message, ToolView } from '@lineclear/contracts';
 import { ConfigError } from '@lineclear/errors';
 import { describe, expect, it } from 'vitest';
-import type { ModelRequest } from '../model-gateway.js';
+import type { ModelRequest } from '../ports.js';
 import { createScriptedProvider } from './scripted-provider.js';
 
 const SIGNAL = new AbortController().signal;
