@@ -53,7 +53,11 @@ const BY_CODE: Readonly<Record<ErrorCode, Make>> = {
   'wrong-shard-count': invalid,
 };
 
-/** The error that a Failure was made from: same code, message and details, in the class that goes with the code (faults of the configuration: InvalidMessageError). */
+/**
+ * The error that a Failure was made from: same code, message and details, in the class that goes with the code (faults of the configuration:
+ * InvalidMessageError). A code of a later version becomes `internal`.
+ */
 export function fromFailure(failure: Failure): AppError {
-  return BY_CODE[failure.code](failure);
+  const code = Object.hasOwn(BY_CODE, failure.code) ? failure.code : 'internal';
+  return BY_CODE[code]({ ...failure, code });
 }

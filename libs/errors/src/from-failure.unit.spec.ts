@@ -18,4 +18,9 @@ describe('the error of a failure', () => {
     expect(fromFailure(toFailure(new NotFoundError('no')))).toBeInstanceOf(NotFoundError);
     expect(fromFailure(toFailure(new UnauthorizedError('why')))).toBeInstanceOf(UnauthorizedError);
   });
+
+  it.each(['later-code', 'constructor', ''])('is internal for the unknown code `%s`', (code) => {
+    const error = fromFailure({ code: code as ErrorCode, message: 'm', details: {}, retryable: false });
+    expect(error).toMatchObject({ code: 'internal', message: 'm' });
+  });
 });

@@ -1,1 +1,2 @@
-export {};
+export type { Platform, PlatformOptions } from './platform.js';
+export { startPlatform } from './services.js';

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { ServiceName } from '@lineclear/contracts';
 import {
   bootService,
@@ -55,7 +56,7 @@ export function bootable<C>(definition: ServiceDefinition<C>): Bootable {
  * @throws ConfigError that names what an operator must correct; nothing is left running then
  */
 export async function startPlatformOf(definitions: readonly Bootable[], options: PlatformOptions): Promise<Platform> {
-  const { homeDir, projectDir } = options;
+  const [homeDir, projectDir] = [resolve(options.homeDir), resolve(options.projectDir)];
   const environment: Environment = { ...options.environment, LINECLEAR_PROJECT: projectDir, LINECLEAR_HOME: homeDir };
   const level = environment['LOG_LEVEL'] ?? 'warn';
   const log = createLogger({ service: 'platform', level });

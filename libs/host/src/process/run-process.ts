@@ -33,6 +33,7 @@ const EXIT = { stopped: 0, failed: 1, config: 2 } as const;
  */
 export async function runProcess(start: () => Promise<Stoppable>, options: RunProcessOptions): Promise<void> {
   const end = new Ending(options);
+  if (options.process === undefined) surviveLostTerminal();
   for (const signal of SIGNALS) end.port.on(signal, () => end.signalled(signal));
   end.port.on('unhandledRejection', (error) => end.crashed(error));
   end.port.on('uncaughtException', (error) => end.crashed(error));
@@ -46,6 +47,11 @@ export async function runProcess(start: () => Promise<Stoppable>, options: RunPr
   const reason = await Promise.race([end.asked.then(() => undefined), running.failed.then((error) => ({ error }))]);
   if (reason !== undefined) end.failed(reason.error);
   await end.stop(running);
+}
+
+/** A reader that goes away is no reason to crash; what is written then is lost. */
+function surviveLostTerminal(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
 
 class Ending {
