@@ -37,13 +37,13 @@ export class CallsController {
   @Get()
   @Describe({
     summary: 'Calls of the tenant that may or may not have acted, oldest first.',
-    answer: z.object({ calls: z.array(call) }),
+    answer: z.object({ items: z.array(call) }),
   })
   async list(
     @Query({ schema: filter }) _asked: z.infer<typeof filter>,
     @CurrentPrincipal() { tenant }: Principal,
-  ): Promise<{ calls: UnknownCall[] }> {
-    return { calls: await this.calls.ofTenant(tenant) };
+  ): Promise<{ items: UnknownCall[] }> {
+    return { items: await this.calls.ofTenant(tenant) };
   }
 
   @Post(':id/resolve')

@@ -51,10 +51,10 @@ export class ToolsController {
   @Get()
   @Describe({
     summary: 'All tools by name, with what they can be called now.',
-    answer: z.object({ tools: z.array(summary) }),
+    answer: z.object({ items: z.array(summary) }),
   })
-  async list(): Promise<{ tools: z.infer<typeof summary>[] }> {
-    return { tools: (await this.tools.all()).map(summaryOf) };
+  async list(): Promise<{ items: z.infer<typeof summary>[] }> {
+    return { items: (await this.tools.all()).map(summaryOf) };
   }
 
   @Get(':name')
