@@ -4,6 +4,7 @@ import type { SigningKeys } from '../adapters/keys/signing-keys.js';
 import type { BatchFacts, Referral } from '../adapters/postgres/batch-facts.js';
 import {
   type CallDecision,
+  type CallSubject,
   decideCall,
   dropCall,
   type Grant,
@@ -29,10 +30,12 @@ export interface CallContext {
 
 /** A decision with its signature, when it authorizes, and the grant to keep, when one arrived. */
 export interface SettledCall {
-  readonly proposal: Proposal;
+  readonly call: CallSubject;
   readonly decision: CallDecision;
-  readonly jws: string | undefined;
-  readonly grant: Grant | undefined;
+  readonly jws?: string;
+  readonly grant?: Grant;
+  /** what a referral must remember for the grant */
+  readonly referral?: Referral;
 }
 
 /**
@@ -40,20 +43,40 @@ export interface SettledCall {
  * @throws TransientError while the catalog does not know the call's tool; InvariantViolationError for a grant that nobody asked for
  */
 export async function settleCall(input: CallInput, context: CallContext): Promise<SettledCall> {
+  if (input.kind === 'dropped') return settleDropped(input, context);
   const asked = isProposal(input) ? askedByProposal(input, context) : askedByGrant(input, context);
-  const { proposal, stage, grant } = asked;
-  const kept = isProposal(input) ? undefined : grant;
-  if (input.kind === 'dropped') {
-    const decision = dropCall({ proposal, stage }, context.policies.version, `${input.by}: ${input.reason}`);
-    return { proposal, decision, jws: undefined, grant: undefined };
-  }
-  const fault = toolFault(proposal, asked.tool);
+  const { proposal, tool, grant } = asked;
+  const fault = toolFault(proposal, tool);
   const isLate = input.redriven && context.nowMs - Date.parse(input.event.time) > CATALOG_PATIENCE_MS;
   if (fault !== undefined && !isLate) throw new TransientError('unavailable', fault);
   const decision = decideCall(asked);
-  const { answer } = decision;
-  const jws = answer.name === 'tool-call.authorized' ? await context.keys.sign(answer.claims) : undefined;
-  return { proposal, decision, jws, grant: kept };
+  const { answer, record } = decision;
+  if (answer.name === 'tool-call.authorized') {
+    const jws = await context.keys.sign(answer.claims);
+    return { call: proposal, decision, jws, ...keptGrant(input, grant) };
+  }
+  const { demand } = record;
+  if (answer.name === 'tool-call.denied' || demand === undefined) {
+    return { call: proposal, decision, ...keptGrant(input, grant) };
+  }
+  return { call: proposal, decision, referral: { proposal, approvers: demand.approvers, fourEyes: demand.fourEyes } };
+}
+
+function keptGrant(input: CallInput, grant: Grant | undefined): { readonly grant?: Grant } {
+  return isProposal(input) || grant === undefined ? {} : { grant };
+}
+
+function settleDropped(input: CallInput & { readonly kind: 'dropped' }, context: CallContext): SettledCall {
+  const why = `${input.by}: ${input.reason}`;
+  const { version } = context.policies;
+  if (isProposal(input)) {
+    const call = input.event.data;
+    return { call, decision: dropCall(call, 'first', version, why) };
+  }
+  const known = context.referrals.get(referralIdFor(input))?.proposal;
+  const label = known?.label ?? { confidentiality: 'internal', integrity: 'untrusted' };
+  const call = { ...input.event.data, tool: known?.tool ?? '', label };
+  return { call, decision: dropCall(call, 'approved', version, why) };
 }
 
 function askedByProposal({ key, event }: ProposalInput, context: CallContext): Question {

@@ -1,6 +1,5 @@
 import type { WriteSet } from '@lineclear/messaging';
 import { APPROVAL_GRANT, DECISION } from '../adapters/postgres/tables.js';
-import type { Referral } from '../adapters/postgres/batch-facts.js';
 import { type CallInput, isGrant } from './call-input.js';
 import type { SettledCall } from './settle-call.js';
 
@@ -30,31 +29,26 @@ export function writeDecision(writes: WriteSet, input: CallInput, settled: Settl
   emit(writes, input, settled);
 }
 
-function emit(writes: WriteSet, { key, event }: CallInput, { decision, jws, proposal }: SettledCall): void {
+function emit(writes: WriteSet, { key, event }: CallInput, { decision, jws, call }: SettledCall): void {
   const { answer } = decision;
   const common = { key, tenant: event.tenant, correlationId: event.correlationid };
   if (answer.name === 'tool-call.denied') return writes.emit({ name: answer.name, data: answer.data, ...common });
-  const label = proposal.label;
+  const { label } = call;
   if (answer.name === 'tool-call.referred')
     return writes.emit({ name: answer.name, data: answer.data, label, ...common });
   writes.emit({ name: answer.name, data: { ...answer.data, jws: jws ?? '' }, label, ...common });
 }
 
-function decisionRow({ key, event }: CallInput, { decision, proposal }: SettledCall, now: Date) {
+function decisionRow({ key, event }: CallInput, { decision, call, referral }: SettledCall, now: Date) {
   const { record, answer } = decision;
-  const { demand } = record;
-  const referral: Referral | undefined =
-    answer.name === 'tool-call.referred' && demand !== undefined
-      ? { proposal, approvers: demand.approvers, fourEyes: demand.fourEyes }
-      : undefined;
   return {
     decision_id: record.decisionId,
     tenant: event.tenant,
     run_id: key,
-    call_id: proposal.callId,
-    round: proposal.round,
+    call_id: call.callId,
+    round: call.round,
     stage: answer.data.stage,
-    tool: proposal.tool,
+    tool: call.tool,
     verdict: VERDICTS[answer.name],
     rules: record.rules,
     reason: record.reason,

@@ -116,26 +116,24 @@ export function decideCall(question: Question): CallDecision {
   return { record: withoutGrant(record), answer: referred(question, record, judgement, facts) };
 }
 
+/** What is needed of a call to answer that it was dropped. */
+export type CallSubject = Pick<Proposal, 'callId' | 'turn' | 'index' | 'round' | 'tool' | 'digest' | 'label'>;
+
 /** A proposal or grant that was dropped from `held`: denied, so that nobody waits for it. */
-export function dropCall(
-  input: Pick<Question, 'proposal' | 'stage'>,
-  policyVersion: number,
-  why: string,
-): CallDecision {
+export function dropCall(call: CallSubject, stage: Stage, policyVersion: number, why: string): CallDecision {
   const reason = `dropped: ${why}`;
-  const { callId, round, digest } = input.proposal;
   const record: DecisionRecord = {
-    decisionId: decisionIdOf(callId, round, input.stage),
+    decisionId: decisionIdOf(call.callId, call.round, stage),
     verdict: 'deny',
     rules: [],
     reason,
     errors: [],
     terminal: false,
     policyVersion,
-    digest,
+    digest: call.digest,
     inputsDigest: '',
   };
-  return { record, answer: denied(input, record) };
+  return { record, answer: denied({ proposal: call, stage }, record) };
 }
 
 function identityFault({ tenant, runId, proposal, stage, grant }: Question): string | undefined {
@@ -207,12 +205,12 @@ function inputsDigest(digest: string, { roles, traits, label }: CallFacts, grant
   return sha256Hex(JSON.stringify([digest, roles, traits, label, grant?.approvalId ?? null]));
 }
 
-function refOf({ proposal, stage }: Pick<Question, 'proposal' | 'stage'>) {
+function refOf({ proposal, stage }: { readonly proposal: CallSubject; readonly stage: Stage }) {
   const { callId, turn, index, round } = proposal;
   return { callId, turn, index, round, stage };
 }
 
-function denied(question: Pick<Question, 'proposal' | 'stage'>, record: DecisionRecord): Answer {
+function denied(question: { readonly proposal: CallSubject; readonly stage: Stage }, record: DecisionRecord): Answer {
   const { decisionId, rules, reason, terminal, policyVersion } = record;
   const { tool } = question.proposal;
   return {

@@ -215,7 +215,7 @@ describe('a grant', () => {
 });
 
 it('answers a dropped proposal as denied', () => {
-  expect(dropCall({ proposal: proposalOf({ cents: 1 }), stage: 'first' }, 7, 'operator: poison').answer).toMatchObject({
+  expect(dropCall(proposalOf({ cents: 1 }), 'first', 7, 'operator: poison').answer).toMatchObject({
     name: 'tool-call.denied',
     data: { reason: 'dropped: operator: poison', terminal: false },
   });
