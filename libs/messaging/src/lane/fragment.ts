@@ -108,6 +108,8 @@ export class Fragment implements WriteSet {
 
   setTimer(timer: NewTimer): void {
     const { key, name, dueAt, payload } = timer;
+    if (!(dueAt instanceof Date) || Number.isNaN(dueAt.getTime()))
+      throw broken(`timer \`${name}\` has no valid due time`);
     this.#mustBeOwn(key);
     const row = { key, name, shard: this.work.shard.id, due_at: dueAt, payload: JSON.stringify(payload ?? null) };
     this.ops.push({ table: TIMER_TABLE, kind: 'put', row });

@@ -91,7 +91,10 @@ export class Mailbox implements CommandSender {
       );
     }, waitMs);
     this.#poll(FIRST_POLL_MS);
-    return { result: promise.finally(cancel), cancel };
+    const result = promise.finally(cancel);
+    // may be late while the insert is still under way, before anyone awaits it
+    result.catch(() => undefined);
+    return { result, cancel };
   }
 
   /** Results that another replica wrote come only by looking. */
