@@ -74,7 +74,7 @@ function properties(files: BrokerFiles, ports: BrokerPorts): string {
     'group.initial.rebalance.delay.ms': '0',
     // A broker that was killed comes back only when its old session is over, by default after 9 s.
     'broker.heartbeat.interval.ms': '500',
-    'broker.session.timeout.ms': '3000',
+    'broker.session.timeout.ms': '5000',
     'log.cleaner.dedupe.buffer.size': '16777216',
   })
     .map(([name, value]) => `${name}=${value}\n`)

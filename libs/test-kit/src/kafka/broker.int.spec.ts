@@ -7,7 +7,7 @@ import { startKafka } from './broker.js';
 import { createTopics, readTopics } from './topics.js';
 
 const kafka = await kafkaAvailability();
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 240_000;
 const isLocal = kafka.kind === 'local';
 const note = kafka.kind === 'missing' ? ` (skipped: ${kafka.reason})` : '';
 

@@ -28,7 +28,7 @@ export interface KafkaBrokerOptions {
   readonly port?: number;
 }
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 const JAVA = ['java', '-Xms256m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:-UsePerfData'];
 
 /**
@@ -146,7 +146,7 @@ async function answers(brokers: readonly string[]): Promise<boolean> {
   const admin = new Kafka({
     brokers: [...brokers],
     logLevel: logLevel.NOTHING,
-    connectionTimeout: 500,
+    connectionTimeout: 3_000,
     retry: { retries: 0 },
   }).admin();
   try {
