@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError, ConfigError, toFailure } from '@lineclear/errors';
 import { type Platform, startPlatform } from '@lineclear/standalone';
@@ -48,7 +48,7 @@ export async function runDemo(input: DemoInput): Promise<number> {
     const batch = await chooseBatch(home, options.batch, new Date());
     await mkdir(join(home, 'erp'), { recursive: true });
     platform = await startPlatform({
-      environment: { ...environment, ERP_LEDGER: join(process.cwd(), home, 'erp'), ...modelOverride(options) },
+      environment: { ...environment, ERP_LEDGER: resolve(home, 'erp'), ...modelOverride(options) },
       projectDir: exampleDir,
       homeDir: home,
       batch: batch.id,

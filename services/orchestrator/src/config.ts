@@ -18,13 +18,14 @@ export interface OrchestratorConfig {
 export const ORCHESTRATOR_CONFIG = Symbol('ORCHESTRATOR_CONFIG');
 
 /**
- * Reads agents/*.yaml, models/*.yaml and producers.yaml of LINECLEAR_PROJECT (default: the current folder).
+ * Reads agents/*.yaml, models/*.yaml and producers.yaml of LINECLEAR_PROJECT (default: the current folder). LINECLEAR_MODEL, when set, is the model
+ * of every agent instead of its own.
  * @throws ConfigError naming every fault of every file with line and column
  */
 export function orchestratorConfig(environment: Environment): OrchestratorConfig {
   const project = environment['LINECLEAR_PROJECT'] ?? process.cwd();
   const gateway = createModelGateway([createScriptedProvider(projectFiles(project, 'models'))]);
-  const agents = readAgents(projectFiles(project, 'agents'), gateway);
+  const agents = readAgents(projectFiles(project, 'agents'), gateway, modelForAll(environment, gateway));
   return Object.freeze({ gateway, agents, producers: readProducers(projectFile(project, 'producers.yaml')) });
 }
 
@@ -38,6 +39,7 @@ function readProducers(file: ProjectFile | undefined): Producers {
 export function readAgents(
   files: readonly ProjectFile[],
   gateway: Pick<ModelGateway, 'describe' | 'routes'>,
+  model?: string,
 ): AgentCatalog {
   if (files.length === 0)
     throw new ConfigError([
@@ -61,7 +63,23 @@ export function readAgents(
   }
   const [first, ...rest] = faults;
   if (first) throw new ConfigError([first, ...rest]);
-  return new AgentCatalog(definitions);
+  return new AgentCatalog(
+    model === undefined ? definitions : definitions.map((definition) => ({ ...definition, model })),
+  );
+}
+
+function modelForAll(environment: Environment, gateway: Pick<ModelGateway, 'describe' | 'routes'>): string | undefined {
+  const model = environment['LINECLEAR_MODEL'];
+  if (model === undefined || model === '' || gateway.describe(model)) return model || undefined;
+  throw new ConfigError([
+    {
+      where: 'LINECLEAR_MODEL',
+      what: 'no such model is configured',
+      seen: `\`${model}\``,
+      expected: nearestNames(model, gateway.routes()),
+      next: 'correct the name; models of providers come with a later release',
+    },
+  ]);
 }
 
 function readAgent(
