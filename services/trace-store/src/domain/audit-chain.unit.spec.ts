@@ -1,4 +1,5 @@
-import { contentHash } from '@lineclear/contracts';
+import { canonicalJson, contentHash } from '@lineclear/contracts';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { append, type AuditRecord, ChainCheck, type ChainHead, EMPTY_CHAIN } from './audit-chain.js';
 
@@ -27,6 +28,16 @@ describe('an audit chain', () => {
     const [record] = chain(1);
     const { tenant, seq, prevHash, subject, factText, hash } = record as AuditRecord;
     expect(contentHash({ tenant, seq, prevHash, subject, fact: JSON.parse(factText) })).toBe(hash);
+  });
+
+  it('writes facts as RFC 8785 does', () => {
+    const text = fc.string({ unit: 'binary' });
+    const value = fc.oneof(text, fc.integer(), fc.boolean(), fc.array(text));
+    fc.assert(
+      fc.property(fc.dictionary(text, value), (fact) => {
+        expect(append('acme', EMPTY_CHAIN, { subject: 's', fact }).factText).toBe(canonicalJson(fact));
+      }),
+    );
   });
 
   it('keeps its hash for ever', () => {

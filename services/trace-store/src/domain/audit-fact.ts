@@ -1,6 +1,7 @@
 import type { EventData, EventName } from '@lineclear/contracts';
 
-export type AuditFact = Readonly<Record<string, unknown>>;
+/** Flat, so that its canonical text is a sort of its keys. */
+export type AuditFact = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 type FactOf = { readonly [N in EventName]?: (data: EventData<N>) => AuditFact };
 
 const verdict = (

@@ -30,14 +30,7 @@ export class ArchiveConsumer {
 
   @Handles({ anyEvent: true }, { batch: true })
   async handleEvents(inputs: readonly LaneInput[], batch: LaneBatch): Promise<void> {
-    const deliveries = new Map<string, { entries: AuditDeliveryEntry[]; last: LaneInput }>();
-    for (const input of inputs) {
-      if (input.kind !== 'event') continue;
-      const entry = entryOf(input);
-      if (entry === undefined) continue;
-      const delivery = deliveries.get(input.event.tenant) ?? { entries: [], last: input };
-      deliveries.set(input.event.tenant, { entries: [...delivery.entries, entry], last: input });
-    }
+    const deliveries = deliveriesOf(inputs);
     for (const input of inputs)
       batch.attempt(input, (writes) => {
         if (input.kind !== 'event') return;
@@ -46,6 +39,22 @@ export class ArchiveConsumer {
         if (delivery?.last === input) deliver(writes, input.event.tenant, delivery.entries);
       });
   }
+}
+
+/** Facts per tenant, to be sent with the last input that has one. */
+function deliveriesOf(inputs: readonly LaneInput[]): Map<string, { entries: AuditDeliveryEntry[]; last: LaneInput }> {
+  const deliveries = new Map<string, { entries: AuditDeliveryEntry[]; last: LaneInput }>();
+  for (const input of inputs) {
+    const entry = input.kind === 'event' ? entryOf(input) : undefined;
+    if (input.kind !== 'event' || entry === undefined) continue;
+    const delivery = deliveries.get(input.event.tenant);
+    if (delivery === undefined) deliveries.set(input.event.tenant, { entries: [entry], last: input });
+    else {
+      delivery.entries.push(entry);
+      delivery.last = input;
+    }
+  }
+  return deliveries;
 }
 
 function entryOf({ name, event, text }: EventInput): AuditDeliveryEntry | undefined {
