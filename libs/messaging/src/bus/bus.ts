@@ -63,6 +63,11 @@ export interface BusMembership {
   ready(): boolean;
   /** A shard was fenced: give it back and ask for it again if it is still ours. */
   retake(shards: readonly number[]): Promise<void>;
+  /**
+   * Everything of this service's log below that offset was read by all its readers; undefined when the bus does not know, and absent where the relay's
+   * `published` says it.
+   */
+  readTo?(topic: Topic, partition: number): bigint | undefined;
   /** Bytes queued by the sink fell below the mark: resume reading. */
   drained(): void;
   /** A graceful stop begins: no further records are delivered; everything else goes on until `stop`. */

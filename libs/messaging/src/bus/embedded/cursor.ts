@@ -10,6 +10,8 @@ export class Cursor {
   #head: bigint;
   #isUnread = true;
   #isReading = false;
+  /** everything below was done by the subscriber, and committed */
+  acknowledged: bigint;
 
   constructor(
     readonly topic: Topic,
@@ -17,6 +19,7 @@ export class Cursor {
     public next: bigint,
   ) {
     this.#head = next;
+    this.acknowledged = next;
   }
 
   /** Whether the table may hold records that were not delivered. */

@@ -1,4 +1,11 @@
-import { type ServiceName, SHARD_COUNT, type Topic, TOPIC_PRODUCER } from '@lineclear/contracts';
+import {
+  type ServiceName,
+  SERVICES,
+  SHARD_COUNT,
+  type Topic,
+  TOPIC_PRODUCER,
+  topicsReadBy,
+} from '@lineclear/contracts';
 import { ConfigError, TransientError } from '@lineclear/errors';
 import { type DatabaseConfig, holdInstanceLock, type InstanceLock } from '@lineclear/persistence';
 import { type Log, SILENT } from '../../lane/log.js';
@@ -48,6 +55,7 @@ export class EmbeddedBus implements Bus {
       schemaOf: (topic) => this.#schemaOf(topic),
       handOver: (records) => this.handOver(records),
       grew: (service) => this.#markUnread(service),
+      readTo: (topic, partition) => this.#readTo(topic, partition),
       left: (self) => this.#members.delete(self),
     });
     this.#members.add(member);
@@ -72,6 +80,18 @@ export class EmbeddedBus implements Bus {
     const { logs, schemaOf = schemaOfService } = this.options;
     if (logs?.[topic] !== undefined) return logs[topic];
     return topic === 'tasks' ? undefined : schemaOf(TOPIC_PRODUCER[topic]);
+  }
+
+  #readTo(topic: Topic, partition: number): bigint | undefined {
+    let least = BigInt(Number.MAX_SAFE_INTEGER);
+    for (const service of SERVICES) {
+      if (!topicsReadBy(service).includes(topic)) continue;
+      const member = [...this.#members].find((other) => other.service === service);
+      const position = member?.acknowledgedTo(topic, partition);
+      if (position === undefined) return undefined;
+      if (position < least) least = position;
+    }
+    return least;
   }
 
   #markUnread(service: ServiceName): void {

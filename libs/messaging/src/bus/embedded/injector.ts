@@ -43,6 +43,9 @@ export class FaultInjector implements Bus {
       appended: (records) => membership.appended(records),
       ready: () => membership.ready(),
       retake: (shards) => membership.retake(shards),
+      ...(membership.readTo === undefined
+        ? {}
+        : { readTo: (topic, partition) => membership.readTo?.(topic, partition) }),
       drained: () => membership.drained(),
       pause: async () => {
         await membership.pause();

@@ -1,7 +1,7 @@
 import type { ServiceName, Topic } from '@lineclear/contracts';
 import { TOPIC_PRODUCER } from '@lineclear/contracts';
 import type { Log } from '../../lane/log.js';
-import type { BusMembership, BusRecord, JoinOptions } from '../bus.js';
+import type { BusMembership, BusPosition, BusRecord, JoinOptions } from '../bus.js';
 import { Cursor } from './cursor.js';
 import { type LogReader, READ_LIMIT } from './log-reader.js';
 
@@ -17,6 +17,7 @@ export interface MemberContext {
   handOver(records: readonly BusRecord[]): void;
   /** the log of that service may have grown without a hand-over */
   grew(service: ServiceName): void;
+  readTo(topic: Topic, partition: number): bigint | undefined;
   left(member: Member): void;
 }
 
@@ -69,9 +70,24 @@ export class Member implements BusMembership {
     this.#read();
   }
 
-  /** Positions are in the lane's statement already. */
-  acknowledge(): void {
-    return undefined;
+  get service(): ServiceName {
+    return this.options.service;
+  }
+
+  /** Positions are in the lane's statement already; what they allow is to forget. */
+  acknowledge(positions: readonly BusPosition[]): void {
+    for (const { topic, partition, next } of positions) {
+      const cursor = this.#cursors.get(topic)?.get(partition);
+      if (cursor !== undefined) cursor.acknowledged = next;
+    }
+  }
+
+  acknowledgedTo(topic: Topic, partition: number): bigint | undefined {
+    return this.#cursors.get(topic)?.get(partition)?.acknowledged;
+  }
+
+  readTo(topic: Topic, partition: number): bigint | undefined {
+    return this.context.readTo(topic, partition);
   }
 
   appended(records: readonly BusRecord[]): void {

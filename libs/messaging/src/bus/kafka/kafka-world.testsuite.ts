@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import type { ServiceName, Topic } from '@lineclear/contracts';
+import { createDataSource, type DatabaseConfig, type Migration, migrate } from '@lineclear/persistence';
+import { sharedKafka, testDatabase } from '@lineclear/test-kit';
+import type { Admin, Producer } from 'kafkajs';
+import { Lane } from '../../lane/lane.js';
+import { SILENT } from '../../lane/log.js';
+import type { Handler } from '../../lane/registry.js';
+import { SidePool } from '../../lane/side-pool.js';
+import { MessagingTables1764400000000 } from '../../tables/messaging-tables.js';
+import type { Bus } from '../bus.js';
+import type { BusWorld, RawRecord } from '../bus.testsuite.js';
+import { emitter, type Tallies, TallyTable1764400000001 } from '../tally.testsuite.js';
+import { KafkaBus } from './kafka-bus.js';
+import { kafkaClient, PRODUCER_SETTINGS } from './kafka-client.js';
+import { createTopics, TopicNames } from './topics.js';
+
+/** What the producer (policy engine) and the consumer (tool registry) write and read. */
+const TOPICS_HERE: readonly Topic[] = ['runs', 'policy', 'policies', 'approvals', 'catalog', 'tools'];
+const QUEUED_BYTES_LIMIT = 1 << 20;
+
+const schemaOf = (service: ServiceName): string => service.replaceAll('-', '_');
+
+export interface KafkaWorldOptions {
+  /** default: the one of the test process */
+  readonly brokers?: readonly string[];
+  /** Wraps every bus, such as by the injector. */
+  readonly wrap?: (bus: Bus) => Bus;
+}
+
+interface Running {
+  readonly lane: Lane;
+  readonly bus: KafkaBus;
+}
+
+/** An installation of its own: topics and groups under a prefix, and a database. Each lane has its own bus, as in a process of its own. */
+export class KafkaWorld implements BusWorld {
+  readonly queuedBytesLimit = QUEUED_BYTES_LIMIT;
+  readonly #running = new Set<Running>();
+
+  private constructor(
+    private readonly options: KafkaWorldOptions,
+    readonly brokers: readonly string[],
+    readonly prefix: string,
+    readonly admin: Admin,
+    private readonly producer: Producer,
+    private readonly database: DatabaseConfig,
+    private readonly pool: SidePool,
+  ) {}
+
+  static async open(options: KafkaWorldOptions = {}): Promise<KafkaWorld> {
+    const brokers = options.brokers ?? (await sharedKafka());
+    const kafka = kafkaClient({ brokers, clientId: 'test', log: SILENT });
+    const [admin, producer] = [kafka.admin(), kafka.producer(PRODUCER_SETTINGS)];
+    await Promise.all([admin.connect(), producer.connect()]);
+    const prefix = `t${randomUUID().slice(0, 8)}.`;
+    const [database] = await Promise.all([
+      newDatabase(),
+      createTopics(admin, new TopicNames(prefix), { topics: TOPICS_HERE, replicas: 1 }),
+    ]);
+    const pool = new SidePool(database, 'test', 2);
+    return new KafkaWorld(options, brokers, prefix, admin, producer, database, pool);
+  }
+
+  startProducer(): Promise<Lane> {
+    return this.#start('policy-engine', emitter.handlers);
+  }
+
+  startConsumer(tallies: Tallies, wrap?: (bus: Bus) => Bus): Promise<Lane> {
+    return this.#start('tool-registry', tallies.handlers, wrap);
+  }
+
+  async stop(lane: Lane): Promise<void> {
+    const found = [...this.#running].find((one) => one.lane === lane);
+    if (found === undefined) return;
+    this.#running.delete(found);
+    await lane.stop();
+    await found.bus.stop();
+  }
+
+  /** The lanes end at once; their members leave the groups in order, since a session's time-out is not what is tested. */
+  async crash(): Promise<void> {
+    const running = [...this.#running];
+    this.#running.clear();
+    await Promise.all(running.map(({ lane }) => lane.kill()));
+    await Promise.all(running.map(({ bus }) => bus.stop()));
+  }
+
+  publishRaw({ topic, partition, key, headers, value }: RawRecord): Promise<unknown> {
+    const wire = new TopicNames(this.prefix).wire(topic);
+    return this.producer.send({ topic: wire, messages: [{ partition, key, headers: { ...headers }, value }] });
+  }
+
+  query<R extends object>(text: string, values: readonly unknown[] = []): Promise<R[]> {
+    return this.pool.query<R>(text, values);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#running].map(({ lane }) => this.stop(lane)));
+    await Promise.all([this.admin.disconnect(), this.producer.disconnect(), this.pool.end()]);
+  }
+
+  async #start(service: ServiceName, handlers: readonly Handler[], wrap = (bus: Bus) => bus): Promise<Lane> {
+    const database = { ...this.database, schema: schemaOf(service) };
+    const bus = new KafkaBus({
+      brokers: this.brokers,
+      clientId: service,
+      databaseOf: () => database,
+      prefix: this.prefix,
+      queuedBytesLimit: QUEUED_BYTES_LIMIT,
+    });
+    const lane = new Lane({ service, database, bus: wrap(this.options.wrap?.(bus) ?? bus) });
+    this.#running.add({ lane, bus });
+    await lane.start(handlers);
+    return lane;
+  }
+}
+
+async function newDatabase(): Promise<DatabaseConfig> {
+  const server = await testDatabase();
+  const template = await server.template('kafka bus', async (config) => {
+    await migrateSchema(config, 'policy-engine', []);
+    await migrateSchema(config, 'tool-registry', [TallyTable1764400000001]);
+  });
+  return await server.createDatabase({ template });
+}
+
+async function migrateSchema(
+  database: DatabaseConfig,
+  service: ServiceName,
+  more: readonly Migration[],
+): Promise<void> {
+  const pool = new SidePool(database, 'test', 1);
+  await pool.query(`CREATE SCHEMA ${schemaOf(service)}`);
+  await pool.end();
+  const source = await createDataSource({ ...database, schema: schemaOf(service) }, [
+    MessagingTables1764400000000,
+    ...more,
+  ]);
+  await migrate(source);
+  await source.destroy();
+}
