@@ -5,9 +5,11 @@ import {
   completed,
   denied,
   fenced,
+  granted,
   neverCompletes,
   obliging,
   onlyRegistry,
+  referred,
 } from './testing/peers.testsuite.js';
 import { agentFile, INBOX, runOf, TestOrchestrator } from './testing/test-orchestrator.testsuite.js';
 
@@ -67,6 +69,34 @@ describe('a run', () => {
       .toArray()
       .flatMap((message) => (message.role === 'tool' ? [message.outcome] : []));
     expect(results).toEqual(['failed', 'denied', 'succeeded']);
+  });
+
+  it('waits for a person, whose edited arguments are what the model is told', async () => {
+    await test.submit('asking', { calls: 1 }, { peer: onlyRegistry });
+    const call = await test.event<Proposed>('asking', 'tool-call.proposed');
+    await test.publish('asking', referred(call));
+    await test.until('asking', 'awaiting');
+    const edited: Proposed = { ...call, stage: 'approved', arguments: { n: 7 }, digest: 'digest of the edited call' };
+    await test.publish('asking', granted(call), authorized(edited, true), completed(edited));
+    await test.until('asking', 'answered');
+    const told = (await test.stored('asking')).state.window.messages.toArray().find(({ role }) => role === 'tool');
+    expect(told?.text).toContain('{"n":7}');
+    expect(await test.event('asking', 'run.finished')).toMatchObject({ totals: { approvals: 1, toolCalls: 1 } });
+  });
+
+  it('proposes a call again when its authorization expired, at no step', async () => {
+    await test.submit('expired', { calls: 1 }, { peer: onlyRegistry });
+    const call = await test.event<Proposed>('expired', 'tool-call.proposed');
+    await test.publish(
+      'expired',
+      authorized(call),
+      completed(call, { status: 'not-dispatched', reason: 'authorization-expired' }),
+    );
+    const again = await test.event<Proposed>('expired', 'tool-call.proposed', 2);
+    expect(again).toMatchObject({ callId: call.callId, digest: call.digest, round: 2, stage: 'first' });
+    await test.publish('expired', authorized(again), completed(again));
+    await test.until('expired', 'answered');
+    expect(await test.event('expired', 'run.finished')).toMatchObject({ totals: { steps: 2, toolCalls: 1 } });
   });
 
   it('charges one step for a malformed reply and asks again', async () => {

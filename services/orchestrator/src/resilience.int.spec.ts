@@ -80,6 +80,24 @@ describe('a run keeps its promises', () => {
     expect(await test.event('t', 'run.finished')).toMatchObject({ totals: { steps: 1 } });
   });
 
+  it('when the process is killed amid many runs: each ends once', async () => {
+    const test = await start();
+    const taskIds = Array.from({ length: 24 }, (_, n) => `many-${n}`);
+    await Promise.all(taskIds.map((taskId) => test.submit(taskId, { parallel: true })));
+    await test.event('many-7', 'tool-call.proposed');
+    await test.restart();
+    await Promise.all(taskIds.map((taskId) => test.until(taskId, 'answered')));
+    for (const taskId of taskIds) {
+      const events = test.eventsOf(taskId);
+      for (const [name, count] of [
+        ['run.started', 1],
+        ['tool-call.proposed', 3],
+        ['run.finished', 1],
+      ] as const)
+        expect(events.filter((other) => other === name)).toHaveLength(count);
+    }
+  });
+
   it('when answers come doubled and in any order: the state is the same', async () => {
     const test = await start();
     const orders: readonly ((call: Proposed) => readonly PeerEvent[])[] = [

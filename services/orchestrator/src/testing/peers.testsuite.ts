@@ -1,4 +1,5 @@
 import {
+  approvalIdOf,
   authorizationIdOf,
   decisionIdOf,
   type Envelope,
@@ -51,7 +52,7 @@ export const resolved = (
   data: { toolsetHash: `of ${tools.length}`, tools: [...tools] },
 });
 
-export function authorized(proposed: EventData<'tool-call.proposed'>): PeerEvent {
+export function authorized(proposed: EventData<'tool-call.proposed'>, edited = false): PeerEvent {
   const { callId, round, stage, tool, arguments: given, definitionHash, digest } = proposed;
   return {
     name: 'tool-call.authorized',
@@ -71,7 +72,7 @@ export function authorized(proposed: EventData<'tool-call.proposed'>): PeerEvent
       arguments: given,
       definitionHash,
       rules: ['read'],
-      edited: false,
+      edited,
     },
   };
 }
@@ -89,6 +90,42 @@ export function denied(proposed: EventData<'tool-call.proposed'>, terminal = fal
       terminal,
       policyVersion: 1,
     },
+  };
+}
+
+export function referred(proposed: EventData<'tool-call.proposed'>): PeerEvent {
+  const { callId, round, stage, tool, arguments: given, definitionHash, digest } = proposed;
+  return {
+    name: 'tool-call.referred',
+    id: `referred ${callId} ${round}`,
+    data: {
+      ...refOf(proposed),
+      decisionId: decisionIdOf(callId, round, stage),
+      tool,
+      arguments: given,
+      schema: {},
+      definitionHash,
+      digest,
+      rules: ['big'],
+      why: 'more than 5,000',
+      label: LABEL,
+      requester: 'inbox',
+      approvers: ['finance'],
+      fourEyes: true,
+      expiresAt: '2030-01-01T00:00:00.000Z',
+      validForMs: 900_000,
+      policyVersion: 1,
+    },
+  };
+}
+
+export function granted({ callId, turn, index, round, digest }: EventData<'tool-call.proposed'>): PeerEvent {
+  const approvalId = approvalIdOf(callId, round);
+  const validUntil = '2030-01-01T00:00:00.000Z';
+  return {
+    name: 'approval.granted',
+    id: `granted ${callId} ${round}`,
+    data: { callId, turn, index, round, stage: 'first', approvalId, by: 'fiona', digest, validUntil },
   };
 }
 
