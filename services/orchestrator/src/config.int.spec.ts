@@ -53,6 +53,25 @@ describe('the configuration', () => {
     expect(gateway.routes()).toEqual(['scripted/invoice']);
   });
 
+  it('lets one model stand in for those of all agents', () => {
+    const other = MODEL.replace('scripted/invoice', 'scripted/other');
+    const folder = project({ 'agents/a.yaml': AGENT, 'models/m.yaml': MODEL, 'models/o.yaml': other });
+    const { agents } = orchestratorConfig({ LINECLEAR_PROJECT: folder, LINECLEAR_MODEL: 'scripted/other' });
+    expect(agents.find('invoice-clerk')).toMatchObject({ model: 'scripted/other' });
+    expect(() => orchestratorConfig({ LINECLEAR_PROJECT: folder, LINECLEAR_MODEL: 'scripted/othr' })).toThrow(
+      /^LINECLEAR_MODEL: no such model is configured; seen `scripted\/othr`; expected `scripted\/other`/,
+    );
+  });
+
+  it('reads who the tasks of a source act for', () => {
+    const producers = 'producers: [{source: /erp/inbox, tenant: acme, subject: inbox, roles: [ap-clerk]}]';
+    const files = { 'agents/a.yaml': AGENT, 'models/m.yaml': MODEL };
+    const known = read({ ...files, 'producers.yaml': producers }).producers;
+    expect(known.principalOf('/erp/inbox')).toMatchObject({ tenant: 'acme' });
+    expect(read(files).producers.principalOf('/erp/inbox')).toBeUndefined();
+    expect(faults({ ...files, 'producers.yaml': 'producer: []' })).toMatch(/^producers\.yaml:1:1: /);
+  });
+
   it.each<[string, string, RegExp]>([
     [
       'an unknown key',
