@@ -21,7 +21,7 @@ export const isHeldCommand = ({ kind, name }: MailboxRow): boolean =>
   kind === 'command' && (name === REDRIVE_HELD || name === DROP_HELD);
 
 const COLUMNS = `key, n::float8 AS n, shard, held_id AS "heldId", source, id, topic, partition, "offset", type, headers, data, state, attempts,
-  (extract(epoch FROM due_at) * 1000)::float8 AS "dueAt", failure, failure::json->>'code' AS code, (extract(epoch FROM held_at) * 1000)::float8 AS "heldAt"`;
+  (extract(epoch FROM due_at) * 1000)::float8 AS "dueAt", code, failure, (extract(epoch FROM held_at) * 1000)::float8 AS "heldAt"`;
 
 type SqlRow = Omit<HeldRow, 'offset'> & { readonly offset: string };
 

@@ -50,6 +50,7 @@ export function heldTableRow(row: HeldRow) {
     state: row.state,
     attempts: row.attempts,
     due_at: row.dueAt === null ? null : new Date(row.dueAt),
+    code: row.code,
     failure: row.failure,
     held_at: new Date(row.heldAt),
   };

@@ -28,6 +28,7 @@ export class JobRunner {
   /** slots kept for queued jobs that are on their way to be dispatched */
   readonly #reserved = new Map<string, number>();
   readonly #queues = new Map<string, FairQueue>();
+  #isDraining = false;
   started = 0;
 
   /** @param finished told of each outcome; `freed` of each slot that became free */
@@ -46,7 +47,13 @@ export class JobRunner {
     return this.#slots(kind) - (this.#queues.get(kind)?.size ?? 0);
   }
 
+  /** From now on nothing new is started: what comes is queued, for the next process. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
   #slots(kind: string): number {
+    if (this.#isDraining) return 0;
     const concurrency = this.executors.get(kind)?.kind.concurrency ?? 0;
     return concurrency - (this.#running.get(kind) ?? 0) - (this.#reserved.get(kind) ?? 0);
   }

@@ -33,7 +33,11 @@ export function applyCompletion(completion: Completion, options: ApplyOptions): 
   }
   for (const id of writes.abortedJobs) memory.jobs.abort(id, 'aborted by its run');
   for (const work of decision.stale) applyStale(work, memory);
-  for (const { shard, row, isNew } of settled.heldRows) applyHeld(shard, row, isNew, memory);
+  for (const { shard, row, isNew } of settled.heldRows) {
+    applyHeld(shard, row, isNew, memory);
+    if (isNew) options.counters.held += 1;
+    if (row.state === 'parked') options.counters.parked += 1;
+  }
   for (const { work, afterMs } of settled.later) memory.later.push(memory.clock.now() + afterMs, work);
   for (const work of works) if (work.origin === 'held') memory.queuedHeld.delete(work.row.heldId);
   memory.putBack(settled.notYet);

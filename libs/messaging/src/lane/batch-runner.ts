@@ -155,7 +155,7 @@ export class BatchRunner {
       counters.fenced += 1;
       throw new FencedError(JSON.parse(detailOf(error)) as number[]);
     }
-    if (error instanceof TransientError) throw error;
+    if (error instanceof TransientError || isLogConflict(error)) throw error;
     if (code === GUARD) {
       counters.guardFailures += 1;
       const detail = JSON.parse(detailOf(error)) as GuardDetail;
@@ -275,6 +275,12 @@ function fenceValues(
 
 function positionsJson(positions: ReadonlyMap<string, bigint>): string {
   return `{${[...positions].map(([name, next]) => `"${name}":${next}`).join(',')}}`;
+}
+
+/** Somebody else wrote to our log, so that our heads are wrong: only taking the shards anew helps. */
+function isLogConflict(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== '23505') return false;
+  return 'table' in error && typeof error.table === 'string' && error.table.startsWith('outbox');
 }
 
 function detailOf(error: unknown): string {

@@ -1,7 +1,13 @@
 import { connectClient, type DatabaseConfig, toDatabaseError } from '@lineclear/persistence';
+import type { Socket } from 'node:net';
 import type pg from 'pg';
 import { TransientError } from '@lineclear/errors';
 import type { ReadHandle } from './batch.js';
+
+/** A statement that takes longer than this is taken for one whose answer will never come. */
+const SILENT_MS = 60_000;
+const WATCH_MS = 5_000;
+const CLOSE_MS = 1_000;
 
 /** Named plans of reads kept per connection; more distinct texts than this run unnamed. */
 const NAMED_READS = 64;
@@ -15,6 +21,9 @@ const SETTINGS = 'SET jit = off; SET enable_seqscan = off; SET enable_hashjoin =
 /** The lane's one connection, with named statements. Serial: a statement waits for the one before. */
 export class LaneConnection implements ReadHandle {
   #client: pg.Client | undefined;
+  /** monotonic time at which the statement under way was sent */
+  #sentAt: number | undefined;
+  #watch: NodeJS.Timeout | undefined;
   readonly #names = new Map<string, string>();
 
   constructor(
@@ -36,6 +45,8 @@ export class LaneConnection implements ReadHandle {
     this.#names.clear();
     await client.query(SETTINGS);
     this.#client = client;
+    this.#watch = setInterval(() => this.#cutIfSilent(client), WATCH_MS);
+    this.#watch.unref();
   }
 
   async query<R extends object>(text: string, values: readonly unknown[] = []): Promise<R[]> {
@@ -56,16 +67,35 @@ export class LaneConnection implements ReadHandle {
   async #send<R extends object>(query: pg.QueryConfig): Promise<R[]> {
     const client = this.#client;
     if (client === undefined) throw new TransientError('database-unavailable', 'the connection of the lane is lost');
+    this.#sentAt ??= performance.now();
     try {
       return (await client.query<R>(query)).rows;
     } catch (error) {
       throw toDatabaseError(error, this.config);
+    } finally {
+      this.#sentAt = undefined;
     }
+  }
+
+  /** A peer that accepts and then says nothing would stop the lane for good. */
+  #cutIfSilent(client: pg.Client): void {
+    if (this.#sentAt === undefined || performance.now() - this.#sentAt < SILENT_MS) return;
+    this.#sentAt = undefined;
+    this.#cut(client);
+  }
+
+  #cut(client: pg.Client): void {
+    (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream.destroy();
   }
 
   async close(): Promise<void> {
     const client = this.#client;
     this.#client = undefined;
-    await client?.end().catch(() => undefined);
+    clearInterval(this.#watch);
+    if (client === undefined) return;
+    const ended = client.end().catch(() => undefined);
+    const givenUp = setTimeout(() => this.#cut(client), CLOSE_MS);
+    await ended;
+    clearTimeout(givenUp);
   }
 }

@@ -51,6 +51,7 @@ export function decodeRecord(record: BusRecord, shard: Shard, reader: Reader, re
     const name = eventNameOf(type);
     if (!isWanted(name, reader)) return { fate: 'skip', source, id, type, key, input: undefined, traceparent };
     if (reader.registry.find('event', name ?? type) === undefined) throw unknownType(type, reader);
+    assertStorable(record, [source, id, key, event.tenant]);
     const input = {
       kind: 'event',
       id,
@@ -63,7 +64,16 @@ export function decodeRecord(record: BusRecord, shard: Shard, reader: Reader, re
     } as EventInput;
     return { fate: 'decide', source, id, type, key, input, traceparent };
   } catch (error) {
-    return { fate: 'invalid', source, id, type, key, input: undefined, traceparent, error };
+    return {
+      fate: 'invalid',
+      source: storable(source),
+      id: storable(id),
+      type: storable(type),
+      key: storable(key),
+      input: undefined,
+      traceparent,
+      error,
+    };
   }
 }
 
@@ -94,6 +104,22 @@ function assertKey(record: BusRecord, subject: string): void {
   const shard = shardOf(subject);
   if (shard !== record.partition)
     throw invalid(record, 'is in another partition than its key belongs to', String(record.partition), String(shard));
+}
+
+/** PostgreSQL stores every text but U+0000 and lone surrogates. */
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\u0000', '\ufffd');
+}
+
+function assertStorable(record: BusRecord, texts: readonly string[]): void {
+  for (const text of texts)
+    if (text.includes('\u0000') || !text.isWellFormed())
+      throw invalid(
+        record,
+        'has an attribute that cannot be stored',
+        JSON.stringify(text),
+        'well-formed text without U+0000',
+      );
 }
 
 function invalid(record: BusRecord, what: string, seen: string, expected: string): InvalidMessageError {

@@ -126,7 +126,7 @@ export class Fragment implements WriteSet {
     this.sendRow({
       id,
       shard: this.#shardOf(key),
-      kind: 'command',
+      kind: 'message',
       name,
       key,
       tenant,

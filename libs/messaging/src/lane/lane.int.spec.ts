@@ -123,7 +123,7 @@ describe('a lane', () => {
     await world.publish(add('b', 1));
     await world.waitFor(COUNTING, ({ subject }) => subject === 'b');
     await eventually(() => lane.counters.held === 1);
-    const [held] = await world.query(`SELECT key, state, failure::json->>'code' AS code FROM tool_registry.held`);
+    const [held] = await world.query('SELECT key, state, code FROM tool_registry.held');
     expect(held).toEqual({ key: 'a', state: 'retrying', code: 'version-moved' });
   });
 

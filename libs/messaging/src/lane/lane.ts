@@ -5,6 +5,7 @@ import type { DatabaseConfig } from '@lineclear/persistence';
 import type { Bus, BusMembership, BusPosition, BusRecord, BusSink } from '../bus/bus.js';
 import type { CommandSender } from '../mailbox/command-sender.js';
 import { Mailbox } from '../mailbox/mailbox.js';
+import { Retention } from '../outbox/retention.js';
 import { applyCompletion } from './apply.js';
 import { BatchRunner, FencedError } from './batch-runner.js';
 import type { Completion } from './complete.js';
@@ -34,6 +35,8 @@ export interface LaneOptions {
   readonly cacheEntries?: number;
   /** how often the mailbox is looked at for rows of other processes; default 5 s on an exclusive bus, else 100 ms */
   readonly mailboxPollMs?: number;
+  /** days that the log and the memory of inputs stay; default 14 and 28, and the second must outlive the first */
+  readonly retention?: { readonly logDays?: number; readonly dedupeDays?: number };
   /** in [0, 1), for jitter */
   readonly random?: () => number;
   /** told when the membership of the bus cannot go on; the process should end */
@@ -43,6 +46,7 @@ export interface LaneOptions {
 /** Below this many queued bytes a bus that stopped reading is told to go on. */
 const LOW_WATER_BYTES = 1 << 20;
 const RETRY_MS = 200;
+const LONGEST_RETRY_MS = 5_000;
 const LONGEST_IDLE_MS = 1_000;
 
 /**
@@ -72,6 +76,8 @@ export class Lane {
   #pausedUntil = 0;
   #fatal: unknown;
   #isThrottled = false;
+  /** batches in a row that ended in trouble of the database, the broker or the lane itself */
+  #failures = 0;
 
   constructor(private readonly options: LaneOptions) {
     const { service, database, bus } = options;
@@ -107,6 +113,7 @@ export class Lane {
       log: this.#log,
       mailboxPollMs: this.options.mailboxPollMs ?? (bus.isExclusive ? 5_000 : 100),
       pool: this.#pool,
+      retention: this.#newRetention(),
     });
     await this.#liveness.start();
     await this.#upkeep.prepare();
@@ -147,6 +154,7 @@ export class Lane {
     if (this.#isStopping) return;
     const until = performance.now() + (options.drainMs ?? 10_000);
     await this.#membership?.pause();
+    this.#memory?.jobs.drain();
     const isBusy = () =>
       this.#memory !== undefined && (this.#memory.jobs.runningNow > 0 || this.#memory.queue.size > 0);
     while (isBusy() && performance.now() < until && this.#fatal === undefined) await sleep(20);
@@ -193,6 +201,17 @@ export class Lane {
       alreadyAnswered: (works) => this.#forgetAnswered(works),
       committed: (completion) => this.#apply(completion),
     });
+  }
+
+  #newRetention(): Retention {
+    const { logDays = 14, dedupeDays = 28 } = this.options.retention ?? {};
+    const readTo = (topic: Topic, partition: number) =>
+      this.options.bus.positions === 'broker'
+        ? publishedOf(this.#memory?.shards.values() ?? []).find(
+            (at) => at.topic === topic && at.partition === partition,
+          )?.next
+        : this.#membership?.readTo?.(topic, partition);
+    return new Retention({ pool: this.#pool, log: this.#log, logDays, dedupeDays, readTo });
   }
 
   #apply(completion: Completion): void {
@@ -290,6 +309,7 @@ export class Lane {
     for (const work of works) this.#batch.add(work);
     await runner.run(works);
     this.#batch.clear();
+    this.#failures = 0;
   }
 
   #idleMs(memory: LaneMemory): number {
@@ -333,6 +353,8 @@ export class Lane {
       await this.#membership?.retake(error.shards);
     } else {
       if (!(error instanceof TransientError)) this.#log.error({ err: error }, 'the lane failed and starts over');
+      if (this.#failures > 0) await sleep(Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** this.#failures));
+      this.#failures += 1;
       await this.#reconnect(memory);
     }
   }
@@ -350,7 +372,7 @@ export class Lane {
         return;
       } catch (error) {
         this.#log.warn({ err: error }, 'the database cannot be used; trying again');
-        await sleep(Math.min(5_000, RETRY_MS * 2 ** attempt));
+        await sleep(Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** attempt));
       }
     }
   }

@@ -8,13 +8,14 @@ import { HELD_TABLE, ANSWER_TABLE } from '../tables/lane-tables.js';
 import type { BatchWrites } from './batch-writes.js';
 import type { LaneCounters } from './counters.js';
 import { passesHeld } from './decide.js';
+import { storable } from './decode.js';
 import type { Decision } from './decision.js';
 import type { Log } from './log.js';
 import type { HandlerRegistry } from './registry.js';
 import type { Shard } from './shard.js';
 import type { BusWork, HeldWork, Work } from './work.js';
 
-/** A command of a person is answered with its failure after this many tries. */
+/** A command that somebody waits for is answered with its failure after this many tries. */
 const COMMAND_TRIES = 3;
 
 /** What became of the works that were not done. */
@@ -72,6 +73,11 @@ export class Failures {
   }
 }
 
+/** Somebody waits for the answer, and would rather hear of the failure than wait on. */
+function isAwaited(work: Work): boolean {
+  return work.origin === 'mailbox' && work.mailbox.kind === 'command';
+}
+
 function* keysOf(works: readonly Work[]): Iterable<string> {
   for (const { origin, key } of works) if (origin === 'bus' || origin === 'held') yield key;
 }
@@ -98,7 +104,7 @@ class Settling implements Settled {
     if (work.origin === 'bus') return this.#hold(work, error);
     if (work.origin === 'held') return this.#again(work, error);
     work.tries += 1;
-    const isFinal = dispositionOf(error) === 'terminal' || work.tries >= COMMAND_TRIES;
+    const isFinal = dispositionOf(error) === 'terminal' || (isAwaited(work) && work.tries >= COMMAND_TRIES);
     if (work.origin === 'mailbox' && isFinal) return this.#answer(work, work.mailbox.id, error);
     this.later.push({ work, afterMs: laterMs(work.tries, this.options.random) });
   }
@@ -121,7 +127,6 @@ class Settling implements Settled {
     const delayMs = retryDelayMs(error, attempts, this.options.random);
     const failure = toFailure(error);
     const state = delayMs === undefined ? 'parked' : 'retrying';
-    if (state === 'parked') this.options.counters.parked += 1;
     const dueAt = delayMs === undefined ? null : this.decision.now.getTime() + delayMs;
     return { state, attempts, dueAt, failure: JSON.stringify(failure), code: failure.code };
   }
@@ -146,10 +151,9 @@ class Settling implements Settled {
       partition: record.partition,
       offset: record.offset,
       headers: JSON.stringify(record.headers),
-      data: record.value,
+      data: record.value === null ? null : storable(record.value),
       heldAt: this.decision.now.getTime(),
     };
-    this.options.counters.held += 1;
     this.writes.write(HELD_TABLE, 'append', heldTableRow(row), work);
     this.heldRows.push({ shard, row, isNew: true });
   }

@@ -100,7 +100,7 @@ interface HeldSql extends Omit<HeldRef, 'n'> {
 async function loadHeld(read: ReadHandle, byId: ReadonlyMap<number, Shard>, ids: readonly number[]): Promise<void> {
   const held = await read.query<HeldSql>(
     `SELECT shard, key, n, held_id AS "heldId", source, id, type, state, attempts, (extract(epoch FROM due_at) * 1000)::float8 AS "dueAt",
-       failure::json->>'code' AS code FROM held WHERE shard = ANY($1) ORDER BY key, n`,
+       code FROM held WHERE shard = ANY($1) ORDER BY key, n`,
     [ids],
   );
   for (const { shard, n, ...ref } of held) byId.get(shard)?.held.append({ ...ref, n: Number(n) });

@@ -4,6 +4,7 @@ import { lose, recoverJobs } from '../jobs/recovery.js';
 import { type Mailbox, openMailboxRows } from '../mailbox/mailbox.js';
 import type { MailboxRow } from '../mailbox/mailbox-row.js';
 import { OutboxPartitions } from '../outbox/outbox-partitions.js';
+import type { Retention } from '../outbox/retention.js';
 import type { LaneConnection } from './connection.js';
 import type { DatabaseClock } from './database-clock.js';
 import type { Liveness } from './liveness.js';
@@ -16,7 +17,9 @@ import { loadTimers } from './takeover.js';
 /** Timers are in memory when due within the horizon, which is moved on at half of it. */
 const HORIZON_MS = 60_000;
 const FOREIGN_MS = 1_000;
-const PARTITIONS_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
+/** Not at the start, which has enough to do. */
+const FIRST_HOUR_MS = 60_000;
 /** Held messages of one key that are taken at once. */
 const HELD_PER_KEY = 32;
 const MAIL_LIMIT = 1_000;
@@ -30,13 +33,14 @@ export interface UpkeepOptions {
   readonly log: Log;
   readonly pool: SidePool;
   readonly mailboxPollMs: number;
+  readonly retention: Retention;
 }
 
 /** What the lane looks after between batches, each at its time. */
 export class Upkeep {
   #nextMail = 0;
   #nextForeign = 0;
-  #nextPartitions = 0;
+  #nextHour = performance.now() + FIRST_HOUR_MS;
   #isMailing = false;
   /** jobs of our shards that another live owner runs */
   #elsewhere: JobRow[] = [];
@@ -89,9 +93,20 @@ export class Upkeep {
       await this.#watchElsewhere();
       void this.#mailResults();
     }
-    if (at >= this.#nextPartitions) {
-      this.#nextPartitions = at + PARTITIONS_MS;
-      void this.#partitions.ensure(now).catch(() => undefined);
+    if (at >= this.#nextHour) {
+      this.#nextHour = at + HOUR_MS;
+      void this.#everyHour(now);
+    }
+  }
+
+  async #everyHour(now: number): Promise<void> {
+    const { retention, log } = this.options;
+    try {
+      await this.#partitions.ensure(now);
+      const dropped = await retention.run(now);
+      if (dropped.length > 0) log.info({ dropped }, 'old days of the log were dropped');
+    } catch (error) {
+      log.warn({ err: error }, 'old rows could not be dropped; trying again in an hour');
     }
   }
 

@@ -1,8 +1,11 @@
-/** A row of the mailbox as the owner takes it. `emit` and `job-result` are the lane's own: an event, or a job's result, for a shard of another replica. */
+/**
+ * A row of the mailbox as the owner takes it. Somebody waits for the result of a `command`, nobody for that of a `message`. `emit` and `job-result` are the
+ * lane's own: an event, or a job's result, for a shard of another replica. CAUTION: persisted.
+ */
 export interface MailboxRow {
   readonly id: string;
   readonly shard: number;
-  readonly kind: 'command' | 'job-result' | 'emit';
+  readonly kind: 'command' | 'message' | 'job-result' | 'emit';
   readonly name: string;
   readonly key: string;
   readonly tenant: string;

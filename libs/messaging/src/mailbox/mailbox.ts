@@ -37,7 +37,7 @@ export class Mailbox implements CommandSender {
 
   async send(request: CommandRequest, options: { waitMs?: number } = {}): Promise<CommandResult> {
     const { name, id = randomUUID() } = request;
-    const row = commandRow({ ...request, id });
+    const row = commandRow({ ...request, id }, 'command');
     const waitMs = options.waitMs ?? 10_000;
     const waiting = this.#wait(id, name, waitMs);
     try {
@@ -50,7 +50,7 @@ export class Mailbox implements CommandSender {
   }
 
   async post(commands: readonly NewCommand[]): Promise<void> {
-    const rows = commands.map(commandRow);
+    const rows = commands.map((command) => commandRow(command, 'message'));
     const inserted = await this.pool.query<{ id: string }>(INSERT_MANY, [JSON.stringify(rows)]);
     const fresh = new Set(inserted.map(({ id }) => id));
     for (const row of rows) if (fresh.delete(row.id)) this.wake(row);
@@ -140,11 +140,11 @@ export class Mailbox implements CommandSender {
   }
 }
 
-function commandRow({ id, name, key, tenant, payload, by }: NewCommand): MailboxRow {
+function commandRow({ id, name, key, tenant, payload, by }: NewCommand, kind: MailboxRow['kind']): MailboxRow {
   return {
     id,
     shard: shardOf(key),
-    kind: 'command',
+    kind,
     name,
     key,
     tenant,

@@ -90,6 +90,7 @@ export const HELD_TABLE = defineTable({
     state: 'text',
     attempts: 'int',
     due_at: 'timestamptz',
+    code: 'text',
     failure: 'text',
     held_at: 'timestamptz',
   },

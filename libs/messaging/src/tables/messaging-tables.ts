@@ -45,7 +45,7 @@ const HELD = `
 CREATE TABLE held (
   key text, n bigint, shard int NOT NULL, held_id text NOT NULL UNIQUE, source text NOT NULL, id text NOT NULL,
   topic text NOT NULL, partition int NOT NULL, "offset" bigint NOT NULL, type text NOT NULL, headers text NOT NULL, data text,
-  state text NOT NULL, attempts int NOT NULL, due_at timestamptz, failure text, held_at timestamptz NOT NULL DEFAULT now(),
+  state text NOT NULL, attempts int NOT NULL, due_at timestamptz, code text, failure text, held_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (key, n)
 );
 CREATE UNIQUE INDEX held_source ON held (source, id);

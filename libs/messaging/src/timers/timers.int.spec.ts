@@ -94,6 +94,7 @@ describe('a timer', () => {
     await world.crash();
     await start(timekeeper(fired), world);
     await eventually(() => fired.length === 1);
+    expect(fired[0]?.input.dueAt.getTime()).toBeLessThanOrEqual(fired[0]?.at.getTime() ?? 0);
   });
 
   it('is tried again when its handler fails', async () => {
