@@ -107,7 +107,7 @@ describe('a platform in one process', () => {
     const begun = performance.now();
     await Promise.all([platform.stop(), platform.stop()]);
     expect(performance.now() - begun).toBeLessThan(10_000);
-    await expect(fetch(platform.url)).rejects.toThrow();
+    await expect(fetch(platform.url)).rejects.toThrow('fetch failed');
     await expect(stat(join(home, 'instance.json'))).rejects.toThrow(/ENOENT/);
     platform = await start();
     expect(platform.issuer.jwks().keys).toEqual(keys);
