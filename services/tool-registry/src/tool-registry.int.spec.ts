@@ -1,6 +1,7 @@
+import { eventually } from '@lineclear/test-kit';
 import { generateKeyPair } from 'jose';
 import { afterEach, describe, expect, it } from 'vitest';
-import { RegistryWorld } from './test-fixtures/registry-world.js';
+import { RegistryWorld } from './testing/registry-world.testsuite.js';
 
 const KEYED = { write: true, key: 'honoured', timeoutMs: 5_000 };
 const HONOURS_KEY = { HONOURS_KEY: '1' };
@@ -66,6 +67,7 @@ describe('S01: a process that dies between effect and record', () => {
     const run = registry.newRun();
     const call = await registry.authorize(run, { id: 'a', mode: 'lost-reply' });
     await untilEffects(1);
+    await registry.makeQuiet(call);
     await registry.crash();
     expect(await registry.completed(call)).toMatchObject({ status: 'unknown', reason: 'owner-lost' });
     expect(registry.effects()).toHaveLength(1);
@@ -228,11 +230,9 @@ describe('B23, B24: what is no permit', () => {
 });
 
 async function untilEffects(count: number): Promise<void> {
-  const { eventually } = await import('@lineclear/test-kit');
   await eventually(() => registry.effects().length === count, { timeoutMs: 30_000 });
 }
 
 async function untilRows(query: string): Promise<void> {
-  const { eventually } = await import('@lineclear/test-kit');
   await eventually(async () => (await registry.world.query(query)).length > 0, { timeoutMs: 30_000 });
 }

@@ -31,17 +31,17 @@ function endOf(outcome: JobOutcome<AttemptEnd>, isStopped: boolean): AttemptEnd 
 /** A job that waited gets a slot: what was true at the intent may no longer be. A repetition is not refused for its age. */
 export function takeDispatch(
   run: RunWriter,
-  { job, payload, attempt }: DispatchInput<ToolCallJob>,
+  { id, payload, attempt }: DispatchInput<ToolCallJob>,
   catalogue: Catalogue,
 ): void {
   const effect = run.run.calls.get(payload.callId);
-  if (effect === undefined || !isOpen(effect) || effect.attempt !== attempt) return run.writes.dropJob(job);
+  if (effect === undefined || !isOpen(effect) || effect.attempt !== attempt) return run.writes.dropJob(id);
   const moment = { nowMs: run.now.getTime(), isStopped: run.run.stop > 0 };
   const gate = { ...moment, notBeforeVersion: catalogue.notBeforeVersion, tool: catalogue.tools.get(effect.tool) };
   const ageless = { ...effect, expiresAtMs: Number.MAX_SAFE_INTEGER, policyVersion: Number.MAX_SAFE_INTEGER };
   const refusal = refusalOf(attempt > 1 ? ageless : effect, gate);
   if (refusal === undefined) return run.effect(dispatched(effect, moment.nowMs));
-  run.writes.dropJob(job);
+  run.writes.dropJob(id);
   const isRetryable = refusal === 'tool-unavailable';
   applyStep(run, settleAttempt(effect, attempt, { kind: 'not-sent', reason: refusal, isRetryable }, moment), payload);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CALL, gate, NOW_MS, permit, tool } from '../test-fixtures/mothers.js';
+import { CALL, gate, NOW_MS, permit, tool } from '../testing/mothers.js';
 import { type AuthorizationFacts, type BusinessClaim, decideAuthorization, storedCompletion } from './authorize.js';
 import { definitionOf } from './definition.js';
 import { intended, notDispatched, type Permit } from './effect.js';

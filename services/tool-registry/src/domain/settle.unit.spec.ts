@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NOW_MS, permit } from '../test-fixtures/mothers.js';
+import { NOW_MS, permit } from '../testing/mothers.js';
 import { dispatched, type Effect, intended, quietAt } from './effect.js';
 import { resolveUnknown } from './resolve.js';
 import { type AttemptEnd, settleAttempt, settleWaiting } from './settle.js';

@@ -6,7 +6,7 @@ import {
   type EventData,
 } from '@lineclear/contracts';
 import { describe, expect, it } from 'vitest';
-import { CALL, RUN } from '../test-fixtures/mothers.js';
+import { CALL, RUN } from '../testing/mothers.js';
 import { businessKeyOf, type Claimed, verifyClaims } from './verify-claims.js';
 
 const ARGUMENTS = { supplier: 'NORDWIND', number: 'INV-1', amount_cents: 100 };

@@ -3,6 +3,7 @@ import type { ToolResult } from '@lineclear/contracts';
 import { LOGGER } from '@lineclear/host';
 import { ExecutesJob, type RunningJob } from '@lineclear/messaging';
 import { compileArguments } from '@lineclear/run';
+import { ERROR_TYPE, GenAi, inSpan, Lineclear, Mcp, tracerOf } from '@lineclear/telemetry';
 import { readPage } from '../../application/read-page.js';
 import { TOOL_CALL_JOB, type ToolCallJob } from '../../application/run-commands.js';
 import { SERVER_WAIT_MS } from '../../domain/effect.js';
@@ -25,6 +26,26 @@ export class ToolCallExecutor {
 
   @ExecutesJob({ kind: TOOL_CALL_JOB, concurrency: 64 })
   async execute(job: RunningJob<ToolCallJob>, signal: AbortSignal): Promise<AttemptEnd> {
+    const { callId, runId, tenant, tool } = job.payload;
+    const attributes = {
+      [GenAi.operationName]: 'execute_tool',
+      [GenAi.toolName]: tool,
+      [GenAi.toolCallId]: callId,
+      [GenAi.toolType]: 'function',
+      [Mcp.methodName]: 'tools/call',
+      [Mcp.networkTransport]: 'pipe',
+      [Lineclear.runId]: runId,
+      [Lineclear.tenant]: tenant,
+      [Lineclear.attempt]: job.attempt,
+    };
+    return await inSpan(tracerOf('tool-registry'), `execute_tool ${tool}`, { attributes }, async (span) => {
+      const end = await this.attempt(job, signal);
+      if (end.kind !== 'succeeded') span.setAttribute(ERROR_TYPE, end.kind === 'lost' ? end.kind : end.reason);
+      return end;
+    });
+  }
+
+  private async attempt(job: RunningJob<ToolCallJob>, signal: AbortSignal): Promise<AttemptEnd> {
     const { payload } = job;
     if (payload.server === BUILT_IN) return await readPage(this.blobs, payload);
     const connection = await this.host.supervisor(payload.server)?.connected(SERVER_WAIT_MS, signal);

@@ -1,4 +1,5 @@
 import { type CallToolResult, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import { currentTraceparent } from '@lineclear/telemetry';
 import type { ToolCallJob } from '../../application/run-commands.js';
 import type { AttemptEnd } from '../../domain/settle.js';
 import type { ServerConnection } from './server-connection.js';
@@ -30,6 +31,7 @@ export async function callTool(
 }
 
 function paramsOf(job: ToolCallJob) {
+  const traceparent = currentTraceparent();
   const args = job.keyArgument === null ? job.arguments : { ...job.arguments, [job.keyArgument]: job.key };
   return {
     name: job.originalName,
@@ -40,6 +42,7 @@ function paramsOf(job: ToolCallJob) {
       'io.lineclear/call-id': job.callId,
       'io.lineclear/authorization-id': job.authorizationId,
       'io.lineclear/tenant': job.tenant,
+      ...(traceparent === undefined ? {} : { traceparent }),
     },
   };
 }

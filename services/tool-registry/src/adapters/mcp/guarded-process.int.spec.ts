@@ -4,8 +4,8 @@ import { eventually, startTypeScript } from '@lineclear/test-kit';
 import { afterEach, describe, expect, it } from 'vitest';
 import { GuardedProcess } from './guarded-process.js';
 
-const STUBBORN = fileURLToPath(new URL('../../test-fixtures/stubborn.mjs', import.meta.url));
-const OWNER = new URL('../../test-fixtures/guarded-owner.ts', import.meta.url);
+const STUBBORN = fileURLToPath(new URL('../../testing/stubborn.mjs', import.meta.url));
+const OWNER = new URL('../../testing/guarded-owner.ts', import.meta.url);
 const started: GuardedProcess[] = [];
 
 function guarded(...args: string[]): GuardedProcess {

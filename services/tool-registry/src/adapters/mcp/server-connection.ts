@@ -1,4 +1,4 @@
-import { Client } from '@modelcontextprotocol/client';
+import { Client, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { Secret } from '../../config/secret.js';
 import type { ServerConfig } from '../../config/tools-file.js';
 import type { ListedTool } from '../../domain/definition.js';
@@ -21,6 +21,8 @@ export interface ConnectionOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** known from an earlier start, so that the probe is left out */
   readonly era: Era | undefined;
+  /** gives the start up */
+  readonly signal: AbortSignal;
 }
 
 /** What the server says now of a tool that can be called. */
@@ -43,15 +45,18 @@ export class ServerConnection {
     readonly client: Client,
     private readonly child: GuardedProcess,
     private readonly server: ServerConfig,
+    transport: StdioTransport,
   ) {
-    this.ended = child.exited.then((code) => endReason(server, code, child.lastWords));
+    this.ended = child.exited.then((code) =>
+      transport.isGivenUp ? garbageReason(server, transport.garbage) : endReason(server, code, child.lastWords),
+    );
   }
 
   /**
    * Starts the process and shakes hands in either era.
    * @throws ServerUnusable
    */
-  static async open({ server, cwd, environment, era }: ConnectionOptions): Promise<ServerConnection> {
+  static async open({ server, cwd, environment, era, signal }: ConnectionOptions): Promise<ServerConnection> {
     const child = new GuardedProcess({ command: commandOf(server), cwd, env: environmentOf(server, environment) });
     const transport = new StdioTransport(child);
     const client = new Client(
@@ -68,11 +73,11 @@ export class ServerConnection {
     try {
       await client.connect(transport, {
         timeout: server.startTimeoutMs,
-        signal: AbortSignal.timeout(server.startTimeoutMs),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(server.startTimeoutMs)]),
       });
       if (server.era === 'modern' && client.getProtocolEra() !== 'modern')
         throw new Error('it speaks only an older revision');
-      return new ServerConnection(client, child, server);
+      return new ServerConnection(client, child, server, transport);
     } catch (cause) {
       child.kill();
       const code = await child.exited;
@@ -91,6 +96,8 @@ export class ServerConnection {
       this.#tools = new Map(observeServer(this.server, { tools }).map((each) => [each.originalName, knownTool(each)]));
       return tools;
     } catch (cause) {
+      if (SdkError.isInstance(cause) && cause.code === SdkErrorCode.ConnectionClosed)
+        throw new ServerUnusable(await this.ended, { cause });
       const why = cause instanceof Error ? cause.message : String(cause);
       throw new ServerUnusable(redacted(`server \`${this.server.name}\` cannot be used: ${why}`, this.server), {
         cause,
@@ -152,6 +159,10 @@ function startReason(server: ServerConfig, { code, cause, child, garbage }: Fail
     ? `within ${server.startTimeoutMs} ms`
     : `(${cause instanceof Error ? cause.message : String(cause)})`;
   return redacted(`server \`${server.name}\` did not answer as an MCP server ${why}${printed}${words}`, server);
+}
+
+function garbageReason(server: ServerConfig, garbage: string | undefined): string {
+  return redacted(`server \`${server.name}\` prints what is no MCP message, such as \`${garbage ?? ''}\``, server);
 }
 
 const isTimeout = (cause: unknown): boolean =>

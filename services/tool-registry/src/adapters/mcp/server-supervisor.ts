@@ -48,7 +48,6 @@ export class ServerSupervisor {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#connection?.close();
     await this.#running;
   }
 
@@ -66,10 +65,13 @@ export class ServerSupervisor {
   /** One life of the process, from its start to its end; gives the reason of the end. */
   async #live(): Promise<string> {
     const { cwd, environment, report } = this.options;
+    const { signal } = this.#stopping;
     let connection: ServerConnection | undefined;
+    const close = () => void connection?.close();
     try {
-      connection = await ServerConnection.open({ server: this.server, cwd, environment, era: this.#era });
-      if (this.#stopping.signal.aborted) return 'stopped';
+      connection = await ServerConnection.open({ server: this.server, cwd, environment, era: this.#era, signal });
+      signal.addEventListener('abort', close);
+      if (signal.aborted) return 'stopped';
       report(this.server, { tools: await connection.list() });
       this.#up(connection);
       return await this.#keep(connection);
@@ -78,6 +80,7 @@ export class ServerSupervisor {
       this.#era = this.#era === undefined && isEraProblem(error) ? 'legacy' : undefined;
       return error instanceof Error ? error.message : String(error);
     } finally {
+      signal.removeEventListener('abort', close);
       this.#connection = undefined;
       await connection?.close();
     }

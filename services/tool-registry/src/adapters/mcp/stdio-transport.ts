@@ -50,6 +50,11 @@ export class StdioTransport implements Transport {
     return this.#firstBadLine;
   }
 
+  /** Ended because it prints nothing but lines that are no messages. */
+  get isGivenUp(): boolean {
+    return this.#badLines >= MAX_BAD_LINES;
+  }
+
   async start(): Promise<void> {
     this.child.stdout.on('data', (chunk: Buffer) => this.#reader.push(chunk));
     void this.child.exited.then(() => this.#closed());
@@ -95,7 +100,7 @@ export class StdioTransport implements Transport {
     this.#firstBadLine ??= line.slice(0, 200);
     this.#badLines += 1;
     this.onerror?.(new Error('the server printed a line that is no JSON-RPC message'));
-    if (this.#badLines >= MAX_BAD_LINES) this.child.kill();
+    if (this.isGivenUp) this.child.kill();
   }
 }
 

@@ -11,6 +11,7 @@ import {
   callDigest,
   callIdOf,
   type EventData,
+  idempotencyKeyOf,
   runIdOf,
   type Stage,
 } from '@lineclear/contracts';
@@ -70,8 +71,7 @@ export class RegistryWorld {
       tools: { act: traits },
     };
     writeFileSync(join(folder, 'tools.yaml'), JSON.stringify({ servers: { odd: server } }));
-    const database = await (await testDatabase()).createDatabase();
-    const world = await TestWorld.open({ database, services: ['tool-registry'] });
+    const world = await TestWorld.open({ database: await newDatabase(), services: ['tool-registry'] });
     return new RegistryWorld(world, folder, keys, await start(world, folder));
   }
 
@@ -187,6 +187,30 @@ export class RegistryWorld {
     return event.data as EventData<'tool-call.completed'>;
   }
 
+  async fenced(runId: string, n: number): Promise<EventData<'run.fenced'>> {
+    const isIt = ({ name, subject, data }: SeenEvent) =>
+      name === 'run.fenced' && subject === runId && (data as EventData<'run.fenced'>).n === n;
+    return (await this.world.waitFor('tool-registry', isIt, 60_000)).data as EventData<'run.fenced'>;
+  }
+
+  /** An operator's command about a tool of the odd server. */
+  async order(
+    name: string,
+    payload: { readonly name: string; readonly reason: string; readonly definitionHash?: string },
+  ) {
+    const by = { tenant: 'acme', subject: 'olga', roles: ['operator'], scopes: [] };
+    return await this.commands.send({ name, key: 'odd', tenant: 'platform', payload, by });
+  }
+
+  /** Hash of the definition that the quarantined `odd.act` has now. */
+  async seenHash(): Promise<string> {
+    const [row] = await this.world.query<{ tool: string }>(
+      "SELECT tool FROM tool_registry.tool WHERE name = 'odd.act'",
+    );
+    const { seen } = JSON.parse(row?.tool ?? '{}') as { seen?: { hash: string } | null };
+    return seen?.hash ?? '';
+  }
+
   async eventsOf(key: string): Promise<SeenEvent[]> {
     return (await this.world.events('tool-registry')).filter(({ subject }) => subject === key);
   }
@@ -213,13 +237,31 @@ export class RegistryWorld {
     return await this.world.query('SELECT reason, why FROM tool_registry.refused_authorization ORDER BY refused_at');
   }
 
-  /** Takes the registry's clock past the moment until which attempts of a call could act, by moving that moment. */
-  async makeQuiet(callId: string): Promise<void> {
-    await this.world.query(
-      "UPDATE tool_registry.effect SET quiet_at = now() - interval '1 second' WHERE call_id = $1",
-      [callId],
-    );
+  /** Restarts with the call's attempts in the past: the lane reads its state anew. */
+  async restart(callId: string): Promise<void> {
+    await this.makeQuiet(callId);
+    await this.crash();
   }
+
+  /** Moves the moment until which attempts of a call could act into the past, so that a test need not wait for it. */
+  async makeQuiet(callId: string): Promise<void> {
+    const past = "now() - interval '1 minute'";
+    await this.world.query(`UPDATE tool_registry.effect SET quiet_at = ${past} WHERE call_id = $1`, [callId]);
+    await this.world.query(`UPDATE tool_registry.job SET dispatch_by = ${past} WHERE id = $1`, [
+      idempotencyKeyOf(callId),
+    ]);
+  }
+}
+
+/** Migrated once per test process, then copied. */
+async function newDatabase() {
+  const server = await testDatabase();
+  const template = await server.template('tool-registry', async (database) => {
+    const world = await TestWorld.open({ database, services: ['tool-registry'] });
+    await world.databaseOf('tool-registry', toolRegistry.migrations);
+    await world.close();
+  });
+  return await server.createDatabase({ template });
 }
 
 async function start(world: TestWorld, folder: string): Promise<TestService> {
