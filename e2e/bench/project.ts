@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { ROOT } from '../src/root.js';
 
-const TOOL_SERVER = fileURLToPath(new URL('../../bench/tool-server.mjs', import.meta.url));
+const TOOL_SERVER = join(ROOT, 'e2e/bench/tool-server.mjs');
 
 /** The policy set of the prototype's size: one rule decides, the others are there to be looked at. */
 const OTHER_RULES = 21;

@@ -3,9 +3,9 @@ import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { seededRandom } from '../src/random.js';
+import { ROOT } from '../src/root.js';
 import { startBatch } from '../src/start-process.js';
 import { type ProcessId, processTree, stillRunning } from './process-tree.js';
 
@@ -18,7 +18,7 @@ const random = seededRandom(seed);
 const BATCH_MS = 8_000;
 const MOST_KILLS_A_BATCH = 4;
 const ORPHAN_MS = 5_000;
-const RESULTS = fileURLToPath(new URL('../../results/chaos-embedded.jsonl', import.meta.url));
+const RESULTS = join(ROOT, 'e2e/results/chaos-embedded.jsonl');
 
 const home = await mkdtemp(join(tmpdir(), 'lineclear-chaos-'));
 const violations: string[] = [];

@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+
 import { describe, expect, it } from 'vitest';
 import { REQUIREMENTS } from '../requirements.js';
+import { ROOT } from '../src/root.js';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const TITLE = /\b(?:it|describe|test)(?:\.each\([\s\S]*?\))?\(\s*(['"`])([\s\S]*?)\1/g;
 
 function titles(): string[] {
@@ -14,7 +14,7 @@ function titles(): string[] {
     }),
   );
   return files.flatMap((file) =>
-    [...readFileSync(`${ROOT}${file}`, 'utf8').matchAll(TITLE)].map((match) => match[2] ?? ''),
+    [...readFileSync(`${ROOT}/${file}`, 'utf8').matchAll(TITLE)].map((match) => match[2] ?? ''),
   );
 }
 
