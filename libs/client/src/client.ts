@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { TERMINAL_STATES } from '@lineclear/contracts';
 import { TransientError } from '@lineclear/errors';
 import { readEventStream, type StreamEvent } from './event-stream.js';
@@ -5,6 +6,7 @@ import { type ClientOptions, Http } from './http.js';
 import type {
   ApprovalView,
   AuditVerdict,
+  AuditView,
   DecisionView,
   Page,
   ParkedView,
@@ -37,6 +39,7 @@ export interface ApprovalDecision {
   readonly arguments?: Readonly<Record<string, unknown>>;
 }
 
+const RECONNECT_MS = 100;
 const TASK_TYPE = 'lineclear.task.submit.v1';
 const segment = encodeURIComponent;
 
@@ -81,6 +84,7 @@ export class LineclearClient {
       const run = await this.getRun(runId);
       if (TERMINAL_STATES.some((state) => state === run.state)) return run;
       await this.untilFinished(runId, signal);
+      await pause(RECONNECT_MS);
     }
     throw new TransientError('timed-out', `run \`${runId}\` did not end within ${timeoutMs} ms`);
   }
@@ -104,6 +108,16 @@ export class LineclearClient {
 
   timeline(runId: string): Promise<unknown> {
     return this.http.json(`/v1/runs/${segment(runId)}/timeline`);
+  }
+
+  /** Model calls, turns and what became of each call. */
+  tree(runId: string): Promise<unknown> {
+    return this.http.json(`/v1/runs/${segment(runId)}/tree`);
+  }
+
+  /** The recorded history, one CloudEvent a line: what replay needs, to keep in a file. */
+  async history(runId: string): Promise<string> {
+    return (await this.http.response(`/v1/runs/${segment(runId)}/events.jsonl`)).text();
   }
 
   replay(runId: string): Promise<ReplayVerdict> {
@@ -157,6 +171,11 @@ export class LineclearClient {
     return this.http.json('/v1/policies/check', { json: request });
   }
 
+  /** Records of the tenant's audit, oldest first; `after` is a `seq`, as `next` gives it. */
+  listAudit(filter: { after?: string; limit?: number; subject?: string } = {}): Promise<Page<AuditView>> {
+    return this.http.json('/v1/audit', { query: filter });
+  }
+
   verifyAudit(): Promise<AuditVerdict> {
     return this.http.json('/v1/audit/verify');
   }
@@ -184,9 +203,9 @@ export class LineclearClient {
     return { ready: response.ok, reasons: body.reasons ?? [] };
   }
 
-  /** Every event of the tenant from now on (or after the given position). */
-  async *events(signal?: AbortSignal): AsyncGenerator<StreamEvent> {
-    yield* this.stream('/v1/events', signal);
+  /** Every event of the tenant from now on, or after the `id` of one seen before. */
+  async *events(signal?: AbortSignal, after?: string): AsyncGenerator<StreamEvent> {
+    yield* this.stream(after === undefined ? '/v1/events' : `/v1/events?after=${segment(after)}`, signal);
   }
 
   private async *stream(path: string, signal: AbortSignal | undefined): AsyncGenerator<StreamEvent> {

@@ -4,6 +4,7 @@ export type { ClientOptions } from './http.js';
 export type {
   ApprovalView,
   AuditVerdict,
+  AuditView,
   CallView,
   DecisionView,
   Page,

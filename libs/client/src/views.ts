@@ -104,6 +104,14 @@ export interface AuditVerdict {
   readonly firstBroken: number | null;
 }
 
+export interface AuditView {
+  readonly seq: number;
+  readonly prevHash: string;
+  readonly hash: string;
+  readonly subject: string;
+  readonly fact: Readonly<Record<string, unknown>>;
+}
+
 export interface ParkedView {
   readonly id: string;
   readonly service: string;

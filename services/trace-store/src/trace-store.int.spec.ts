@@ -23,7 +23,7 @@ const TOTALS = {
 
 interface Listed {
   readonly items: readonly Readonly<Record<string, unknown>>[];
-  readonly next?: number;
+  readonly next?: string;
 }
 
 describe('the trace store as a service', () => {
@@ -165,7 +165,7 @@ describe('the trace store as a service', () => {
     await publishRun('run_7');
     await audited(OTTO, 3);
     const first = (await get(OTTO, '/v1/audit?limit=2')).body as Listed;
-    expect(first).toMatchObject({ items: [{ seq: 1 }, { seq: 2 }], next: 2 });
+    expect(first).toMatchObject({ items: [{ seq: 1 }, { seq: 2 }], next: '2' });
     expect((await get(OTTO, '/v1/audit?limit=1&after=2')).body).toMatchObject({ items: [{ seq: 3 }] });
     for (const url of ['/v1/audit', '/v1/audit/verify']) {
       expect((await get(ANN, url)).status).toBe(403);

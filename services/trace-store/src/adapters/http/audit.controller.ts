@@ -19,7 +19,7 @@ const record = z.object({
   fact: z.record(z.string(), z.unknown()),
 });
 
-const page = z.object({ items: z.array(record), next: z.int().optional() });
+const page = z.object({ items: z.array(record), next: z.string().optional() });
 const verdict = z.object({ whole: z.boolean(), records: z.int(), firstBroken: z.int().nullable() });
 
 /** The tenant's hash-chained record of who asked, who allowed and what was done. */
@@ -43,7 +43,7 @@ export class AuditController {
       fact: JSON.parse(factText) as Record<string, unknown>,
     }));
     const last = items.length === asked.limit ? items.at(-1) : undefined;
-    return { items, ...(last !== undefined && { next: last.seq }) };
+    return { items, ...(last !== undefined && { next: String(last.seq) }) };
   }
 
   @Get('verify')
