@@ -22,7 +22,7 @@ let namesMade = 0;
 export interface PreparedSlice {
   /** Never throws: what goes wrong is in `errors`, and the decision is deny then. */
   readonly evaluate: (context: Context) => Evaluation;
-  /** Gives the name in Cedar's cache back. Not to be used after. */
+  /** Gives the name in Cedar's cache back; evaluations after that are denied. */
   readonly dispose: () => void;
 }
 
@@ -37,18 +37,21 @@ export function prepareSlice(slice: Slice): PreparedSlice {
     cedar.preparseSchema(name, schemaOf(slice)),
   ];
   for (const answer of parsed) if (answer.type === 'failure') throw notOurs(answer.errors);
-  const resource = { type: 'Tool', id: slice.tool };
+  const fixed = {
+    ...REQUEST,
+    resource: { type: 'Tool', id: slice.tool },
+    preparsedPolicySetId: name,
+    preparsedSchemaName: name,
+  };
+  let isDisposed = false;
   return {
     evaluate: (context) =>
-      evaluate({
-        ...REQUEST,
-        resource,
-        context: context as Cedar.Context,
-        preparsedPolicySetId: name,
-        preparsedSchemaName: name,
-      }),
+      isDisposed
+        ? denied([{ message: 'the policy set is no longer in use' }])
+        : evaluate({ ...fixed, context: context as Cedar.Context }),
     dispose: () => {
-      freeNames.push(name);
+      if (!isDisposed) freeNames.push(name);
+      isDisposed = true;
     },
   };
 }

@@ -1,0 +1,4 @@
+import { runService } from '@lineclear/host';
+import { policyEngine } from './policy-engine.js';
+
+await runService(policyEngine);
