@@ -32,7 +32,7 @@ module.exports = {
       name: 'no-deep-imports-into-libs',
       severity: 'error',
       from: { path: '^(libs|services|examples|e2e)/([^/]+)/' },
-      to: { path: '^libs/([^/]+)/src/', pathNot: ['^libs/([^/]+)/src/(testing/)?index\\.ts$', '^libs/$2/'] },
+      to: { path: '^libs/([^/]+)/src/', pathNot: ['^libs/([^/]+)/src/((testing|bus/kafka)/)?index\\.ts$', '^libs/$2/'] },
     },
     {
       name: 'nest-only-where-it-is-booted',

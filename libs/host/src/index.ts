@@ -12,6 +12,7 @@ export type { ParkedMessage, ParkedView } from './parked/held-messages.js';
 export { listen, type ListenOptions } from './process/listen.js';
 export { portOf, type PortSettings } from './process/port-settings.js';
 export { runProcess, type RunProcessOptions, type Stoppable } from './process/run-process.js';
+export { runService } from './process/run-service.js';
 export { verifierOf } from './process/token-settings.js';
 export {
   CLOSING,

@@ -1,0 +1,4 @@
+import { runService } from '@lineclear/host';
+import { memoryStore } from './memory-store.js';
+
+await runService(memoryStore);

@@ -1,0 +1,4 @@
+import { runService } from '@lineclear/host';
+import { toolRegistry } from './tool-registry.js';
+
+await runService(toolRegistry);

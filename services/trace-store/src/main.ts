@@ -1,0 +1,4 @@
+import { runService } from '@lineclear/host';
+import { traceStore } from './trace-store.js';
+
+await runService(traceStore);
