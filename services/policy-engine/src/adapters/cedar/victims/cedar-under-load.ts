@@ -1,7 +1,8 @@
 // Evaluates inside an async batch handler under load, in a process of its own: `cedar-under-load.ts SECONDS [--without-flag]`.
-// Optimised code is thrown away while Cedar runs, as garbage collection and new shapes do now and then in a busy process. That is what V8 does
-// not survive once it has inlined the call: Node 20 dies ("unreachable code" in DoComputeBuiltinContinuation) at the first time, Node 24 now and
-// then. V8 tells of the frames it rebuilds, so the test sees whether the call was inlined even where the process lives on.
+// Optimised code is thrown away while Cedar runs, as garbage collection and new shapes do now and then in a busy process. Once V8 has inlined the
+// call, that may end the process ("unreachable code" in DoComputeBuiltinContinuation): the V8 of Node 20 dies of it every time; that of Node 24 was
+// seen to die under the load of a whole platform, and survives it here. V8 tells of the frames it rebuilds, so the test sees whether the call was
+// inlined even where the process lives on.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInThisContext } from 'node:vm';
