@@ -5,7 +5,7 @@ import { NO_TOOLS, SERVER_TOOLS, type ServerTools, type StoredTool } from '../ad
 import { CATALOGUE_HEAD, SERVER, TOOL } from '../adapters/postgres/tables.js';
 import { canonicalName } from '../domain/alias.js';
 import { BUILT_IN } from '../domain/read-result.js';
-import { acceptSeen, observeTool, type Tool, toolStatus, viewOf } from '../domain/tool.js';
+import { acceptSeen, listingOf, observeTool, type Tool, viewOf } from '../domain/tool.js';
 import {
   ACCEPT_TOOL,
   type AcceptTool,
@@ -55,8 +55,7 @@ function ordered(change: Change, order: ToolOrder): void {
   const after = known === undefined ? unknownTool(order.name) : orderedTool(input, known, order);
   if ('code' in after) return writes.answer({ ok: false, failure: toFailure(after) });
   apply(change, server.obstacle, [after]);
-  const { status, reason } = toolStatus(after);
-  writes.answer({ ok: true, value: { name: after.name, status, ...(reason === undefined ? {} : { reason }) } });
+  writes.answer({ ok: true, value: listingOf(after) });
 }
 
 function orderedTool({ name, by }: CommandInput, tool: Tool, order: ToolOrder): Tool | AppError {

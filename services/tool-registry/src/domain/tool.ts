@@ -82,3 +82,20 @@ export function viewOf(tool: Tool): ToolView {
     ...(reason === undefined ? {} : { reason }),
   };
 }
+
+/** A tool as people see it in a list. */
+export interface ToolListing {
+  readonly name: string;
+  readonly server: string;
+  readonly originalName: string;
+  readonly alias: string;
+  readonly definitionHash: string;
+  readonly status: ToolStatus;
+  readonly reason: string | null;
+}
+
+export function listingOf(tool: Tool): ToolListing {
+  const { name, alias, definitionHash, status, reason } = viewOf(tool);
+  const { server, originalName } = tool;
+  return { name, server, originalName, alias, definitionHash, status, reason: reason ?? null };
+}
