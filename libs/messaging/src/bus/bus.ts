@@ -30,7 +30,10 @@ export interface PublishedPosition extends BusPosition {
 
 /** The lane's side of a membership. Calls never overlap for one shard. */
 export interface BusSink {
-  /** Takes the shards (fenced); resolves with the positions to read from where the lane keeps them, empty where the broker does. */
+  /**
+   * Takes the shards (fenced); resolves with the positions to read from where the lane keeps them, empty where the broker does. Records of the shards that are
+   * delivered before it resolves are thrown away.
+   */
   assigned(shards: readonly number[]): Promise<readonly BusPosition[]>;
   /** The shards are gone or going: queued inputs of them are discarded, running statements of them will be fenced. */
   revoked(shards: readonly number[]): Promise<void>;

@@ -260,6 +260,7 @@ export class Lane {
     await loadShards(this.#connection, shards, producedBy(service), new Date(memory.timersUntil));
     for (const shard of shards) memory.shards.set(shard.id, shard);
     await this.#upkeep?.adopt(shards);
+    for (const shard of shards) shard.isOpen = true;
     const topics = topicsReadBy(service);
     if (bus.positions !== 'lane') {
       for (const shard of shards) for (const topic of topics) shard.positions.delete(topic);

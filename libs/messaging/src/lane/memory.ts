@@ -55,7 +55,7 @@ export class LaneMemory {
 
   addRecord(record: BusRecord): void {
     const shard = this.shards.get(record.partition);
-    if (shard === undefined) return;
+    if (shard?.isOpen !== true) return;
     const decoded = decodeRecord(record, shard, this.reader);
     this.queue.push({ ...decoded, origin: 'bus', shard, record, bytes: recordBytes(record), tries: 0 });
     this.wake();

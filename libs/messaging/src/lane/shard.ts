@@ -19,6 +19,8 @@ export interface TimerEntry {
  */
 export class Shard implements CacheOwner {
   isLost = false;
+  /** the bus knows the positions: records are taken from now on */
+  isOpen = false;
   /** next offset of each topic of ours */
   readonly heads = new Map<Topic, bigint>();
   /** next offset to read of each topic, and under `published/<topic>` what the relay sent */

@@ -100,6 +100,8 @@ export class Member implements BusMembership {
 
   async retake(shards: readonly number[]): Promise<void> {
     if (this.#isStopped) return;
+    // INVARIANT: nothing is delivered for a shard between its loss and its positions: a record ahead of them would move them past what is not done
+    for (const cursors of this.#cursors.values()) for (const shard of shards) cursors.delete(shard);
     await this.options.sink.revoked(shards);
     await this.assign(shards);
     this.context.grew(this.options.service);
