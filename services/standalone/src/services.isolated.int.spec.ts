@@ -79,6 +79,22 @@ describe('the whole platform in one process', () => {
     },
   );
 
+  it('answers no route without a token but those that are public', async () => {
+    const open = new Set<string>();
+    for (const service of platform.services)
+      for (const [path, operations] of Object.entries(service.openApi().paths))
+        for (const method of Object.keys(operations)) {
+          const url = path.replaceAll(/\{\w+\}/g, 'x');
+          const { status } = await service.inject({ method: method === 'post' ? 'POST' : 'GET', url });
+          if (status !== 401) open.add(`${method} ${path}`);
+        }
+    expect([...open].toSorted()).toEqual(
+      ['/.well-known/jwks.json', '/docs', '/docs/openapi.json', '/health', '/metrics', '/ready'].map(
+        (path) => `get ${path}`,
+      ),
+    );
+  });
+
   it('takes a task to its end and replays it', async () => {
     const submitted = await call('/v1/tasks', {
       method: 'POST',

@@ -216,6 +216,16 @@ describe('the trace store as a service', () => {
     stop.abort();
   });
 
+  it('misses nothing of what happened while it was away, and its chain goes on', async () => {
+    const before = ((await get(OTTO, '/v1/audit/verify')).body as { records: number }).records;
+    await hosted.restart(() => publishRun('run_away'));
+    await archived('run_away', 3);
+    await eventually(async () => ((await get(OTTO, '/v1/audit?subject=run_away')).body as Listed).items.length === 2);
+    const verdict = (await get(OTTO, '/v1/audit/verify')).body as { records: number };
+    expect(verdict).toMatchObject({ whole: true });
+    expect(verdict.records).toBeGreaterThanOrEqual(before + 2);
+  });
+
   it('refuses input that it does not expect', async () => {
     for (const url of ['/v1/audit?limit=0', '/v1/audit?tenant=other', '/v1/audit?after=x', '/v1/events?after=-1'])
       expect((await get(OTTO, url)).status).toBe(400);

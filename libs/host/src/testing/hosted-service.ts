@@ -21,12 +21,15 @@ export interface HostedAnswer {
 /** One service as the product runs it, on a real database and bus, with an HTTP caller and the pen of all other services. */
 export interface HostedService {
   readonly world: TestWorld;
+  /** the one that runs now */
   readonly service: RunningService;
   /** the service's own tables */
   readonly dataSource: DataSource;
   token(caller: Caller): Promise<string>;
   /** `caller` null: without a token; a body that is no text is sent as JSON */
   call(caller: Caller | null, method: InternalRequest['method'], url: string, body?: unknown): Promise<HostedAnswer>;
+  /** Stops the service, lets `meanwhile` happen, and boots it again. */
+  restart(meanwhile?: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -38,17 +41,21 @@ export async function startHosted<C>(
   const world = await TestWorld.open({ database, services: [definition.name], ...(wrap !== undefined && { wrap }) });
   const identity = await testIdentity();
   const own: DatabaseConfig = await world.databaseOf(definition.name, definition.migrations);
-  const service = await bootService(definition, {
-    environment: { LOG_LEVEL: 'silent', ...environment },
-    database: own,
-    bus: world.bus,
-    verifier: identity.verifier,
-    ...(port !== undefined && { port }),
-  });
+  const boot = (): Promise<RunningService> =>
+    bootService(definition, {
+      environment: { LOG_LEVEL: 'silent', ...environment },
+      database: own,
+      bus: world.bus,
+      verifier: identity.verifier,
+      ...(port !== undefined && { port }),
+    });
+  let service = await boot();
   const dataSource = await createDataSource(own, []);
   return {
     world,
-    service,
+    get service() {
+      return service;
+    },
     dataSource,
     token: (caller) => identity.token(caller),
     call: async (caller, method, url, body) => {
@@ -59,6 +66,11 @@ export async function startHosted<C>(
       const text = typeof body === 'string' ? body : JSON.stringify(body);
       const answer = await service.inject({ method, url, headers, ...(text !== undefined && { body: text }) });
       return { ...answer, body: isJson(answer.headers) ? JSON.parse(answer.body) : answer.body };
+    },
+    restart: async (meanwhile) => {
+      await service.stop();
+      await meanwhile?.();
+      service = await boot();
     },
     stop: async () => {
       await dataSource.destroy();

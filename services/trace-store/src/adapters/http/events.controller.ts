@@ -28,7 +28,7 @@ export class EventsController {
     @CurrentPrincipal() { tenant }: Principal,
   ): Promise<StreamableFile> {
     const seen = position.safeParse(lastEventId).data;
-    let after = seen ?? query.after ?? (await this.archive.newest(tenant));
+    let after = seen ?? query.after ?? (await this.archive.now());
     return eventStream({
       closing: this.closing,
       read: async () => {

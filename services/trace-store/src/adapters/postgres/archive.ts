@@ -3,6 +3,7 @@ import { NotFoundError } from '@lineclear/errors';
 import { DATA_SOURCE } from '@lineclear/host';
 import { DataSource } from 'typeorm';
 import type { ArchivedEvent } from '../../domain/archived-event.js';
+import { arrivalAt } from '../../domain/arrival-clock.js';
 import { causalOrder } from '../../domain/causal-order.js';
 import { archivedOf, type EventRow } from './event-table.js';
 
@@ -39,12 +40,9 @@ export class Archive {
     return rows.map(archivedOf);
   }
 
-  /** Arrival of the newest event, 0 when there is none: where a tail without a start begins. */
-  async newest(tenant: string): Promise<number> {
-    const [row]: { arrival: string | null }[] = await this.dataSource.query(
-      'SELECT max(arrival) AS arrival FROM event WHERE tenant = $1',
-      [tenant],
-    );
-    return Number(row?.arrival ?? 0);
+  /** The position of this moment: events that arrive from now on come after it. */
+  async now(): Promise<number> {
+    const [row]: { now: Date }[] = await this.dataSource.query('SELECT clock_timestamp() AS now');
+    return arrivalAt(row?.now ?? new Date());
   }
 }
