@@ -13,8 +13,6 @@ export interface EventInput<N extends EventName = EventName> extends InputBase {
   readonly kind: 'event';
   readonly name: N;
   readonly event: Envelope<EventData<N>>;
-  /** JSON text of `event.data` as it came, byte for byte, so that who stores it need not write it anew */
-  readonly dataText?: string;
   /** comes from `held`, not from the bus */
   readonly redriven: boolean;
   /** JSON text of the data as it is on the wire; there whenever a lane made the input */
