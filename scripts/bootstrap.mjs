@@ -1,8 +1,7 @@
 // Plain JavaScript for Node 20.19 and newer: runs before anything is installed.
 // Installs the locked dependencies when they are missing or changed, builds, and hands over to Node 24 from node_modules.
 import { spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -11,7 +10,6 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Set by V8 before the policy engine's WebAssembly is loaded; without it V8 can kill the process under load. */
 export const NODE_FLAGS = ['--no-turbo-inline-js-wasm-calls'];
 
-const stamp = join(root, 'node_modules', '.lineclear-installed');
 const say = (text) => process.stderr.write(`lineclear: ${text}\n`);
 
 function fail(text) {
@@ -19,10 +17,10 @@ function fail(text) {
   process.exit(1);
 }
 
-function lockHash() {
-  return createHash('sha256')
-    .update(readFileSync(join(root, 'package-lock.json')))
-    .digest('hex');
+/** npm writes its own note last, so that an install that broke off leaves none. */
+function isInstalled() {
+  const note = statSync(join(root, 'node_modules', '.package-lock.json'), { throwIfNoEntry: false });
+  return note !== undefined && note.mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs;
 }
 
 /** npm as the caller's own, never through node_modules/.bin: `npm ci` deletes that Node while it runs. */
@@ -41,7 +39,7 @@ function pathWithoutOwnBin() {
 }
 
 function install() {
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lockHash()) return;
+  if (isInstalled()) return;
   say('installing the locked dependencies (once, about a minute) ...');
   const started = Date.now();
   const [command, leading] = npmCommand();
@@ -52,7 +50,6 @@ function install() {
   });
   if (result.error) fail(`npm could not be started: ${result.error.message}; install Node 20.19 or newer with npm`);
   if (result.status !== 0) fail(`npm ci failed with exit code ${result.status}; see the lines above, then start again`);
-  writeFileSync(stamp, lockHash());
   say(`installed in ${Math.round((Date.now() - started) / 1000)} s`);
 }
 
