@@ -1,5 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { EventData } from '@lineclear/contracts';
-import { eventually } from '@lineclear/test-kit';
 import type { NewEvent, StateStore, WriteSet } from '../lane/batch.js';
 import type { Lane } from '../lane/lane.js';
 import type { LaneInput } from '../lane/input.js';
@@ -131,20 +131,18 @@ export class Tallies {
     return new Map(rows.map(({ key, history }) => [key, JSON.parse(history) as Tally['history']]));
   }
 
-  /** Waits until these keys have events 1 to `count` on both topics. @throws Error when one is missing, double or out of order */
-  async complete(keys: readonly string[], count: number): Promise<void> {
-    const expected = Array.from({ length: count }, (_, index) => index + 1).join();
-    await eventually(
-      async () => {
-        const tallies = await this.read();
-        for (const key of keys)
-          for (const topic of ['policies', 'policy']) {
-            const seen = (tallies.get(key) ?? []).filter((event) => event.topic === topic).map(({ n }) => n);
-            if (seen.join() !== expected) throw new Error(`${topic} of ${key}: ${seen.join()}, expected ${expected}`);
-          }
-      },
-      { timeoutMs: 20_000 },
-    );
+  /**
+   * Waits until these keys have events 1 to `count` on both topics, each once and in order. Resolves with what is wrong: nothing, or at once what
+   * no more event can mend, or what is still missing after 30 s.
+   */
+  async faults(keys: readonly string[], count: number): Promise<string[]> {
+    const deadline = performance.now() + 30_000;
+    for (;;) {
+      const faults = faultsOf(await this.read(), keys, count);
+      if (faults.length === 0 || faults.some(({ isFinal }) => isFinal) || performance.now() > deadline)
+        return faults.map(({ text }) => text);
+      await delay(20);
+    }
   }
 
   #count(input: LaneInput, before: Tally | undefined, writes: WriteSet): void {
@@ -163,4 +161,22 @@ export class Tallies {
 function eventOf(name: string, data: unknown): Pick<TallyEvent, 'topic' | 'n'> {
   if (name === 'tool-call.denied') return { topic: 'policy', n: (data as EventData<'tool-call.denied'>).policyVersion };
   return { topic: 'policies', n: (data as EventData<'policy-set.activated'>).version };
+}
+
+function faultsOf(tallies: ReadonlyMap<string, Tally['history']>, keys: readonly string[], count: number) {
+  const expected = Array.from({ length: count }, (_, index) => index + 1);
+  return keys.flatMap((key) =>
+    ['policies', 'policy'].flatMap((topic) => {
+      const seen = (tallies.get(key) ?? []).filter((event) => event.topic === topic).map(({ n }) => n);
+      const isPrefix = seen.every((n, index) => n === index + 1);
+      return isPrefix && seen.length === count
+        ? []
+        : [
+            {
+              text: `${topic} of ${key}: ${seen.join()}, expected ${expected.join()}`,
+              isFinal: !isPrefix || seen.length > count,
+            },
+          ];
+    }),
+  );
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigError } from '@lineclear/errors';
 import type { Consumer, ConsumerRunConfig, Kafka, PartitionAssigner } from 'kafkajs';
 import type { Log } from '../../lane/log.js';
-import { repeat } from '../repeat.js';
+import { pauseMs, repeat } from '../repeat.js';
 import { consumerSettings } from './kafka-client.js';
 
 export interface ConsumerRunnerOptions {
@@ -17,17 +17,16 @@ export interface ConsumerRunnerOptions {
   /** Called when the topics are known, before the group is joined. @throws ConfigError, which is final */
   readonly subscribed?: () => void;
   readonly crashed?: () => void;
-  /** it cannot go on */
+  /** it cannot go on: the topics are not as they must be */
   readonly failed: (error: unknown) => void;
   readonly log: Log;
 }
-
-const REBUILDS = 3;
 
 /** Keeps a kafkajs consumer running: joins in the background, survives brokers that are away, replaces a consumer that kafkajs gave up. */
 export class ConsumerRunner {
   readonly #stopping = new AbortController();
   #consumer: Consumer | undefined;
+  /** since the last answer of a broker */
   #rebuilds = 0;
   #running: Promise<unknown> = Promise.resolve();
 
@@ -42,13 +41,17 @@ export class ConsumerRunner {
     return this.#stopping.signal;
   }
 
-  start(): void {
+  start(afterMs = 0): void {
     const { group, topics, failed, log } = this.options;
     const onError = (error: unknown) => {
       if (error instanceof ConfigError) throw error;
       log.warn({ group, topics, error }, 'cannot join the group yet; trying again');
     };
-    this.#running = repeat(() => this.#connect(), { signal: this.stopping, onError }).catch(failed);
+    const signal = this.stopping;
+    this.#running = delay(afterMs, undefined, { signal })
+      .catch(() => undefined)
+      .then(() => repeat(() => this.#connect(), { signal, onError }))
+      .catch(failed);
   }
 
   /** Ends what runs now; `leave` still has to follow. */
@@ -96,13 +99,10 @@ export class ConsumerRunner {
       this.#rebuilds = 0;
     });
     consumer.on(CRASH, ({ payload: { error, restart } }) => {
-      const { group, crashed, failed, log } = this.options;
+      const { group, crashed, log } = this.options;
       log.warn({ group, error, restart }, 'the consumer stopped');
       crashed?.();
-      if (restart || this.stopping.aborted) return;
-      this.#rebuilds += 1;
-      if (this.#rebuilds > REBUILDS) failed(error);
-      else this.start();
+      if (!restart && !this.stopping.aborted) this.start(pauseMs(this.#rebuilds++, 1));
     });
   }
 }

@@ -91,12 +91,21 @@ export class KafkaWorld implements BusWorld {
     return this.producer.send({ topic: wire, messages: [{ partition, key, headers: { ...headers }, value }] });
   }
 
+  /** Makes the world's topics where they are missing. On a new connection: kafkajs asks an old one for topics that are gone. */
+  async createTopics(topics: readonly Topic[] = TOPICS_HERE): Promise<void> {
+    const admin = kafkaClient({ brokers: this.brokers, clientId: 'test', log: SILENT }).admin();
+    await admin.connect();
+    await createTopics(admin, new TopicNames(this.prefix), { topics, replicas: 1 });
+    await admin.disconnect();
+  }
+
   query<R extends object>(text: string, values: readonly unknown[] = []): Promise<R[]> {
     return this.pool.query<R>(text, values);
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#running].map(({ lane }) => this.stop(lane)));
+    await deleteTopics(this.admin, this.prefix);
     await Promise.all([this.admin.disconnect(), this.producer.disconnect(), this.pool.end()]);
   }
 
@@ -139,4 +148,10 @@ async function migrateSchema(
   ]);
   await migrate(source);
   await source.destroy();
+}
+
+/** A broker keeps some files and memory for every partition. */
+export async function deleteTopics(admin: Admin, prefix: string): Promise<void> {
+  const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(prefix));
+  if (topics.length > 0) await admin.deleteTopics({ topics });
 }

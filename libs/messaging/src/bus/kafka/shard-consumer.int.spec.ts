@@ -8,6 +8,7 @@ import { eventually, kafkaAvailability, sharedKafka } from '@lineclear/test-kit'
 import { SILENT } from '../../lane/log.js';
 import type { BusPosition, BusRecord, BusSink } from '../bus.js';
 import { kafkaClient, PRODUCER_SETTINGS } from './kafka-client.js';
+import { deleteTopics } from './kafka-world.testsuite.js';
 import { fileMemberStore } from './member-store.js';
 import { ShardConsumer, type ShardConsumerOptions } from './shard-consumer.js';
 import { createTopics, TopicNames } from './topics.js';
@@ -20,6 +21,7 @@ class NotingSink implements Pick<BusSink, 'assigned' | 'revoked' | 'deliver' | '
   readonly failures: unknown[] = [];
   queuedBytes = 0;
   refusals = 0;
+  fault: unknown;
   /** times that it was asked how full it is */
   looks = 0;
 
@@ -37,6 +39,7 @@ class NotingSink implements Pick<BusSink, 'assigned' | 'revoked' | 'deliver' | '
   }
 
   deliver(records: readonly BusRecord[]): number {
+    if (records.length > 0 && this.fault !== undefined) throw this.fault;
     for (const record of records) if (!this.owned.has(record.partition)) this.failures.push('not owned');
     this.records.push(...records);
     if (records.length === 0) this.looks += 1;
@@ -60,6 +63,8 @@ class NotingSink implements Pick<BusSink, 'assigned' | 'revoked' | 'deliver' | '
   }
 }
 
+/** of all topics of this file */
+const PREFIX = `t${randomUUID().slice(0, 8)}.`;
 const availability = await kafkaAvailability();
 if (availability.kind === 'missing') process.stderr.write(`skipped: ${availability.reason}\n`);
 
@@ -80,10 +85,13 @@ describe.skipIf(availability.kind === 'missing')('a member of a group on Kafka',
     await Promise.all(stops.splice(0).map((stop) => stop()));
   });
 
-  afterAll(() => Promise.all([admin.disconnect(), producer.disconnect()]));
+  afterAll(async () => {
+    await deleteTopics(admin, PREFIX);
+    await Promise.all([admin.disconnect(), producer.disconnect()]);
+  });
 
   async function installation() {
-    const names = new TopicNames(`t${randomUUID().slice(0, 8)}.`);
+    const names = new TopicNames(`${PREFIX}${randomUUID().slice(0, 4)}.`);
     await createTopics(admin, names, { topics: ['runs', 'tools'], replicas: 1 });
     const send = (topic: 'runs' | 'tools', partition: number, ...values: (string | null)[]) =>
       producer.send({ topic: names.wire(topic), messages: values.map((value) => ({ partition, key: 'k', value })) });
@@ -224,8 +232,32 @@ describe.skipIf(availability.kind === 'missing')('a member of a group on Kafka',
     expect(await members.read(group)).toBeUndefined();
   });
 
+  it('reports an error of the lane once, and lets none into kafkajs, which would stop the consumer', async () => {
+    const { send, member } = await installation();
+    const { sink, consumer } = member();
+    await eventually(() => consumer.ready());
+    sink.fault = new TypeError('a bug');
+    await send('runs', 1, 'a');
+    await eventually(() => sink.failures.length > 0);
+    await send('runs', 1, 'b');
+    await consumer.stop();
+    expect(sink.failures).toEqual([sink.fault]);
+  });
+
+  it('delivers nothing more once it is paused', async () => {
+    const { names, send, member } = await installation();
+    const { sink, consumer } = member();
+    const other = member({ group: names.group('other') });
+    await eventually(() => consumer.ready() && other.consumer.ready());
+    consumer.pause();
+    await send('runs', 1, 'a');
+    await eventually(() => other.sink.records.length === 1);
+    await consumer.stop();
+    expect(sink.records).toEqual([]);
+  });
+
   it('says fatally that a topic has another number of partitions', async () => {
-    const names = new TopicNames(`t${randomUUID().slice(0, 8)}.`);
+    const names = new TopicNames(`${PREFIX}${randomUUID().slice(0, 4)}.`);
     await admin.createTopics({ topics: [{ topic: names.wire('runs'), numPartitions: 3 }], waitForLeaders: false });
     const sink = new NotingSink();
     const consumer = new ShardConsumer({

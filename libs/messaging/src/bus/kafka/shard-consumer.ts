@@ -239,6 +239,7 @@ export class ShardConsumer {
       this.#isFull = sink.deliver(messages.map((message) => busRecord(topic, partition, message))) > queuedBytesLimit;
       payload.resolveOffset(payload.batch.lastOffset());
     } catch (error) {
+      this.#isPaused = true;
       sink.failed(error);
     }
   }
