@@ -63,25 +63,25 @@ export async function collectEvidence(
       claim: 'what must not be was refused',
       holds: true,
       seen: `${refused} tasks refused, ${denied} calls denied by policy`,
-      command: 'lineclear.mjs runs list; lineclear.mjs events tail',
+      command: 'lineclear runs list; lineclear events tail',
     },
     {
       claim: 'no outcome is unknown',
       holds: unknown.length === 0,
       seen: `${unknown.length} unknown calls`,
-      command: 'lineclear.mjs calls unknown',
+      command: 'lineclear calls unknown',
     },
     {
       claim: 'every run replays identically',
       holds: different.length === 0,
       seen: `${ended.length - different.length} of ${ended.length} identical${different.length > 0 ? `, different: ${different.join(', ')}` : ''}`,
-      command: 'lineclear.mjs replay RUN',
+      command: 'lineclear replay RUN',
     },
     {
       claim: 'the audit chain is whole',
       holds: audit.whole,
       seen: `${audit.records} records`,
-      command: 'lineclear.mjs audit verify',
+      command: 'lineclear audit verify',
     },
   ];
   return { proofs, ledger };

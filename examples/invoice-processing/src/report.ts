@@ -1,4 +1,4 @@
-import { asExpected, type Expected, type Outcome } from '../check/expected.js';
+import { asExpected, type Expected, type ExpectedFile, type Outcome } from '../check/expected.js';
 import { hasEnded } from './batch-run.js';
 import type { TrackedTask } from './tasks.js';
 
@@ -19,8 +19,11 @@ export interface RunLine {
   readonly effects: number;
 }
 
-/** What became of a task, held against what the checker expects of its file. A run that still waits is never ok. */
-export function runLine(task: TrackedTask, expected: Expected): RunLine {
+/**
+ * What became of a task, held against what the checker expects of its file. A run that still waits is never ok. `asked`: a person answered the
+ * approvals as they liked, so only how the run ended is judged.
+ */
+export function runLine(task: TrackedTask, expected: Expected, asked: boolean): RunLine {
   const outcome = outcomeOf(task);
   const wanted = expected.files[task.file];
   const totals = task.run?.totals;
@@ -32,7 +35,7 @@ export function runLine(task: TrackedTask, expected: Expected): RunLine {
     outcome: outcome.outcome,
     reason: outcome.reason,
     expected: wanted?.outcome ?? null,
-    ok: (task.refusal !== null || hasEnded(task)) && asExpected(wanted, outcome),
+    ok: (task.refusal !== null || hasEnded(task)) && asExpected(asked ? endOf(wanted) : wanted, outcome),
     steps: totals?.steps ?? 0,
     tokens: { in: uncached + cacheRead + cacheWrite, out: output, cached: cacheRead },
     costMicros: totals?.costMicros ?? 0,
@@ -40,6 +43,10 @@ export function runLine(task: TrackedTask, expected: Expected): RunLine {
     approvals: outcome.approvals,
     effects: outcome.effects,
   };
+}
+
+function endOf(wanted: ExpectedFile | undefined): ExpectedFile | undefined {
+  return wanted && { outcome: wanted.outcome, effects: [0, 1] };
 }
 
 function outcomeOf({ run, refusal }: TrackedTask): Outcome {
