@@ -1,7 +1,6 @@
-import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { AppError, ConfigError, toFailure } from '@lineclear/errors';
+import { AppError, ConfigError, toFailure, TransientError } from '@lineclear/errors';
 import { type Platform, startPlatform } from '@lineclear/standalone';
 import { type Expected, readExpected } from '../check/expected.js';
 import { type Approver, nobody } from './approver.js';
@@ -46,7 +45,6 @@ export async function runDemo(input: DemoInput): Promise<number> {
   try {
     if (options.fresh) await wipeDataFolder(home, { canAsk: process.stdin.isTTY && process.stderr.isTTY });
     const batch = await chooseBatch(home, options.batch, new Date());
-    await mkdir(join(home, 'erp'), { recursive: true });
     platform = await startPlatform({
       environment: { ...environment, ERP_LEDGER: resolve(home, 'erp'), ...modelOverride(options) },
       projectDir: exampleDir,
@@ -71,9 +69,9 @@ export async function runDemo(input: DemoInput): Promise<number> {
       run,
       startedAt,
     };
-    return await workOff(stage, signal);
+    return await Promise.race([workOff(stage, signal), outage(platform)]);
   } catch (error) {
-    if (signal.aborted) return 0;
+    if (signal.aborted) return options.once ? 1 : 0;
     view.close();
     process.stderr.write(`lineclear: ${messageOf(error)}\n`);
     return error instanceof ConfigError ? 2 : 1;
@@ -81,6 +79,13 @@ export async function runDemo(input: DemoInput): Promise<number> {
     view.close();
     await platform?.stop();
   }
+}
+
+/** Rejects when the platform cannot go on; the next start resumes the batch. */
+async function outage({ failed }: Platform): Promise<never> {
+  const reason = await failed;
+  const text = reason instanceof Error ? reason.message : String(reason);
+  throw new TransientError('unavailable', `the platform cannot go on: ${text}; start again to resume the batch`);
 }
 
 /** A person at the terminal sees and answers in one place. */
