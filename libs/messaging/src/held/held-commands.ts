@@ -3,7 +3,7 @@ import { type AppError, InvariantViolationError, NotFoundError, toFailure } from
 import { decodeRecord, type Reader } from '../lane/decode.js';
 import { STOP_STARTED } from '../lane/decision.js';
 import type { ReadHandle } from '../lane/batch.js';
-import type { LaneInput } from '../lane/input.js';
+import type { DroppedInput } from '../lane/input.js';
 import type { Shard } from '../lane/shard.js';
 import type { MailboxWork } from '../lane/work.js';
 import type { MailboxRow } from '../mailbox/mailbox-row.js';
@@ -53,7 +53,7 @@ export async function heldCommandWork(
   const [sqlRow] = await read.query<SqlRow>(`SELECT ${COLUMNS} FROM held WHERE held_id = $1`, [heldId ?? '']);
   const row = sqlRow === undefined ? undefined : fromSql(sqlRow);
   const base = { origin: 'mailbox', shard, key: mail.key, mailbox: mail, bytes: 500, tries: 0 } as const;
-  const alone = { ...base, input: undefined, traceparent: undefined };
+  const alone = { ...base, input: undefined, handler: undefined, traceparent: undefined };
   const refusal = refusalOf(mail, row, shard);
   if (refusal !== undefined || row === undefined) {
     const failure = toFailure(refusal);
@@ -65,7 +65,8 @@ export async function heldCommandWork(
   }
   const by = mail.by === null ? 'unknown' : (JSON.parse(mail.by) as Principal).subject;
   const input = droppedInput(row, shard, reader, by, reason ?? '');
-  return { ...alone, input, drop: { row, by, reason: reason ?? '' } };
+  const handler = input === undefined ? undefined : reader.registry.find('dropped', input.name);
+  return { ...alone, input, handler, drop: { row, by, reason: reason ?? '' } };
 }
 
 function refusalOf(mail: MailboxRow, row: HeldRow | undefined, shard: Shard): AppError | undefined {
@@ -79,7 +80,13 @@ function refusalOf(mail: MailboxRow, row: HeldRow | undefined, shard: Shard): Ap
 }
 
 /** What a handler sees of a drop; nothing where the message cannot be read. */
-function droppedInput(row: HeldRow, shard: Shard, reader: Reader, by: string, reason: string): LaneInput | undefined {
+function droppedInput(
+  row: HeldRow,
+  shard: Shard,
+  reader: Reader,
+  by: string,
+  reason: string,
+): DroppedInput | undefined {
   const { topic, partition, offset, key, data } = row;
   const headers = JSON.parse(row.headers) as Record<string, string>;
   const { input } = decodeRecord({ topic, partition, offset, key, headers, value: data }, shard, reader);

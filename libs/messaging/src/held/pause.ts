@@ -15,6 +15,10 @@ export class PauseWatch {
 
   /** @returns how long to pause, or undefined. Times are monotonic. */
   see(tried: Iterable<string>, failed: ReadonlySet<string>, now: number): number | undefined {
+    if (failed.size === 0 && this.#failed.size === 0) {
+      this.#pauses = 0;
+      return undefined;
+    }
     if (now - this.#since > WINDOW_MS) this.#restart(now);
     for (const key of tried) {
       this.#tried.add(key);

@@ -24,7 +24,7 @@ export function applyCompletion(completion: Completion, options: ApplyOptions): 
   const { decision, writes, positions, settled, startedAt, works } = completion;
   const { memory } = options;
   for (const [shard, topics] of positions) for (const [topic, next] of topics) shard.positions.set(topic, next);
-  for (const fragment of decision.fragments.values()) applyFragment(fragment, completion, options);
+  for (const fragment of decision.fragments) applyFragment(fragment, completion, options);
   for (const [id, row] of writes.startedJobs) {
     const shard = memory.shards.get(row.shard);
     shard?.jobs.set(id, row);

@@ -10,14 +10,15 @@ import { decideAll } from './decide.js';
 import { Decision } from './decision.js';
 import { isRepeatable } from './fragment.js';
 import { type Positions, positionsOf } from './positions.js';
-import { type PublishedPositions, withoutReadPositions } from './published-positions.js';
+import type { PublishedPositions } from './published-positions.js';
 import type { HandlerRegistry } from './registry.js';
 import { Failures } from './settle.js';
 import type { Shard } from './shard.js';
 import { StateCache } from './state-cache.js';
-import { FENCED, GUARD, type Section, type SectionValues } from './statement.js';
+import { FENCED, GUARD } from './statement.js';
 import { StatementCache } from './statement-cache.js';
-import { keyText, type Op, type TableFold } from './table-fold.js';
+import { fenceValues, StatementParts } from './statement-parts.js';
+import { keyText } from './table-fold.js';
 import type { Work } from './work.js';
 
 /** How often an input that met a moved version is decided again at once. */
@@ -70,13 +71,14 @@ interface Run {
 export class BatchRunner {
   readonly #cache: StateCache;
   readonly #statements: StatementCache;
-  readonly #sections = new Map<string, Section>();
+  readonly #parts: StatementParts;
   /** milliseconds of deciding per input, smoothed */
   decideMsPerInput = 0.1;
 
   constructor(private readonly options: RunnerOptions) {
     this.#cache = new StateCache(options.cacheEntries);
     this.#statements = new StatementCache(options.connection);
+    this.#parts = new StatementParts(options.connection.schema);
   }
 
   /** @throws FencedError, Pause, or TransientError when the outcome is unknown; what was committed until then was told to `committed` */
@@ -118,7 +120,7 @@ export class BatchRunner {
   }
 
   #newDecision(writes: BatchWrites, nowMs: number, isReload: boolean): Decision {
-    const { service, owner, jobs, connection, registry } = this.options;
+    const { service, owner, jobs, connection } = this.options;
     return new Decision({
       nowMs,
       read: connection,
@@ -126,7 +128,7 @@ export class BatchRunner {
       writes,
       isReload,
       context: { service, owner, nowMs, time: new Date(nowMs).toISOString(), runsJobs: (kind) => jobs.has(kind) },
-      complete: (work, fragment) => completeWork(work, fragment, registry),
+      complete: completeWork,
       finish: finishWork,
     });
   }
@@ -206,7 +208,7 @@ export class BatchRunner {
     const touched = new Set([...writes.touched, ...moved.keys(), ...published.keys()]);
     if (touched.size === 0) return;
     const fence = fenceValues(touched, moved, published, keepsPositions);
-    const { sections, values } = this.#sectionsOf(writes);
+    const { sections, values } = this.#parts.of(writes.folds.values());
     const sentAt = performance.now();
     try {
       const { now } = await this.#statements.execute(fence, sections, values);
@@ -218,63 +220,6 @@ export class BatchRunner {
       counters.databaseMs += performance.now() - sentAt;
     }
   }
-
-  #sectionsOf(writes: BatchWrites) {
-    const rows = new Map<string, Op[]>();
-    for (const fold of writes.folds.values()) {
-      for (const [, op] of sorted(fold)) {
-        const id = `${fold.table.name}/${op.kind}`;
-        const list = rows.get(id);
-        if (list !== undefined) list.push(op);
-        else {
-          rows.set(id, [op]);
-          if (!this.#sections.has(id))
-            this.#sections.set(id, { id, schema: this.options.connection.schema, table: fold.table, kind: op.kind });
-        }
-      }
-    }
-    const sections: Section[] = [];
-    const values = new Map<string, SectionValues>();
-    for (const id of [...rows.keys()].sort()) {
-      const section = this.#sections.get(id);
-      const ops = rows.get(id) ?? [];
-      if (section !== undefined) sections.push(section);
-      values.set(id, { rows: rowsJson(ops), count: ops.length });
-    }
-    return { sections, values };
-  }
-}
-
-/** Sorted by key, so that two statements lock rows in the same order. */
-function sorted(fold: TableFold): [string, Op][] {
-  const entries = [...fold.ops];
-  return entries.length < 2 ? entries : entries.sort(([a], [b]) => (a < b ? -1 : 1));
-}
-
-function rowsJson(ops: readonly Op[]): string {
-  const rows = ops.map(({ row, expect }) => (expect === undefined ? row : { ...row, __expect: expect }));
-  return JSON.stringify(rows);
-}
-
-function fenceValues(
-  touched: ReadonlySet<Shard>,
-  moved: ReadonlyMap<Shard, ReadonlyMap<string, bigint>>,
-  published: ReadonlyMap<Shard, ReadonlyMap<string, bigint>>,
-  keepsPositions: boolean,
-): SectionValues {
-  const rows = [...touched]
-    .sort((a, b) => a.id - b.id)
-    .map((shard) => {
-      const changes = [...(moved.get(shard) ?? []), ...(published.get(shard) ?? [])];
-      const kept = keepsPositions ? shard.positions : withoutReadPositions(shard.positions);
-      const positions = changes.length === 0 ? 'null' : positionsJson(new Map([...kept, ...changes]));
-      return `{"shard":${shard.id},"epoch":${shard.epoch},"positions":${positions}}`;
-    });
-  return { rows: `[${rows.join(',')}]`, count: touched.size };
-}
-
-function positionsJson(positions: ReadonlyMap<string, bigint>): string {
-  return `{${[...positions].map(([name, next]) => `"${name}":${next}`).join(',')}}`;
 }
 
 /** Somebody else wrote to our log, so that our heads are wrong: only taking the shards anew helps. */

@@ -2,7 +2,7 @@ import type { Topic } from '@lineclear/contracts';
 import type { BusRecord } from '../bus/bus.js';
 import { type JobRow, jobTableRow } from '../jobs/job-row.js';
 import type { MailboxRow } from '../mailbox/mailbox-row.js';
-import type { EncodedEvent } from '../outbox/encoded-event.js';
+import { type EncodedEvent, LoggedRecord } from '../outbox/encoded-event.js';
 import { JOB_TABLE, MAILBOX_TABLE, OUTBOX_TABLE } from '../tables/lane-tables.js';
 import type { NewJob } from './batch.js';
 import type { Fragment } from './fragment.js';
@@ -81,46 +81,17 @@ export class BatchWrites {
     const heads = this.#headsOf(shard);
     const offset = heads.get(topic) ?? shard.heads.get(topic) ?? 0n;
     heads.set(topic, offset + 1n);
-    this.records.push({
-      topic,
-      partition,
-      offset,
-      key,
-      headers,
-      value,
-      ...(event.event === undefined ? {} : { event: event.event }),
-    });
-    this.write(
-      OUTBOX_TABLE,
-      'append',
-      {
-        topic,
-        partition,
-        offset: String(offset),
-        key,
-        id,
-        headers: JSON.stringify(headers),
-        data: value,
-        bucket: Math.floor(this.nowMs / DAY_MS),
-      },
-      work,
-    );
+    this.records.push(new LoggedRecord(event, offset));
+    const bucket = Math.floor(this.nowMs / DAY_MS);
+    this.write(OUTBOX_TABLE, 'append', { topic, partition, offset, key, id, headers, data: value, bucket }, work);
     this.touched.add(shard);
   }
 
   /** Only the owner of a shard writes its log: to another replica's the event goes through the mailbox. */
-  #forward({ topic, partition, key, id, headers, value }: EncodedEvent, work: Work): void {
-    const row: MailboxRow = {
-      id: `emit/${id}`,
-      shard: partition,
-      kind: 'emit',
-      name: topic,
-      key,
-      tenant: headers['ce_tenant'] ?? '',
-      payload: JSON.stringify({ headers, value }),
-      by: null,
-      traceparent: null,
-    };
+  #forward({ topic, partition, key, id, tenant, headers, value }: EncodedEvent, work: Work): void {
+    const payload = JSON.stringify({ headers, value });
+    const base = { id: `emit/${id}`, shard: partition, kind: 'emit', name: topic, key, tenant } as const;
+    const row: MailboxRow = { ...base, payload, by: null, traceparent: null };
     this.write(MAILBOX_TABLE, 'once', { ...row }, work);
   }
 

@@ -12,7 +12,6 @@ import type { BatchWrites } from './batch-writes.js';
 import type { Decision } from './decision.js';
 import type { Fragment } from './fragment.js';
 import type { Positions } from './positions.js';
-import type { HandlerRegistry } from './registry.js';
 import type { Settled } from './settle.js';
 import type { DispatchWork, Work } from './work.js';
 
@@ -32,12 +31,12 @@ export interface Completion {
  * What the lane writes for a work that is done, before the handler's own writes: a handler that sets the same timer or starts the same job
  * again wins. It is dropped with the fragment when the handler throws.
  */
-export function completeWork(work: Work, fragment: Fragment, registry: HandlerRegistry): void {
+export function completeWork(work: Work, fragment: Fragment): void {
   switch (work.origin) {
     case 'bus':
-      return inboxRow(work, fragment, registry);
+      return inboxRow(work, fragment);
     case 'held':
-      inboxRow(work, fragment, registry);
+      inboxRow(work, fragment);
       return fragment.write(HELD_TABLE, 'remove', { key: work.row.key, n: work.row.n });
     case 'timer':
       return fragment.write(TIMER_TABLE, 'remove', { key: work.entry.key, name: work.entry.name });
@@ -69,10 +68,10 @@ export function dispatchedRow({ row }: DispatchWork, { context }: Fragment): Job
   return { ...row, state: 'dispatched', owner: context.owner, dispatchBy: context.nowMs + row.dispatchByMs };
 }
 
-function inboxRow(work: Work, fragment: Fragment, registry: HandlerRegistry): void {
-  const { input } = work;
+function inboxRow(work: Work, fragment: Fragment): void {
+  const { input, handler } = work;
   if (input?.kind !== 'event') return;
-  const consumer = registry.handlerOf(input)?.patterns.inbox;
+  const consumer = handler?.patterns.inbox;
   if (consumer === undefined) return;
   const { source } = input.event;
   fragment.write(INBOX_TABLE, 'insert', { consumer, source, id: input.id, seen_at: fragment.context.time });

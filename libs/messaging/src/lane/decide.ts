@@ -1,16 +1,13 @@
-import type { ServiceName } from '@lineclear/contracts';
 import { InvariantViolationError, NotFoundError } from '@lineclear/errors';
 import { message } from '../held/held-index.js';
 import { timerKey } from '../timers/timer-queue.js';
 import type { LaneConnection } from './connection.js';
 import { type Decision, waitsInOrder } from './decision.js';
 import type { LaneInput } from './input.js';
-import type { Handler, HandlerRegistry } from './registry.js';
+import type { Handler } from './registry.js';
 import type { BusWork, Work } from './work.js';
 
 export interface DecideOptions {
-  readonly service: ServiceName;
-  readonly registry: HandlerRegistry;
   readonly connection: LaneConnection;
 }
 
@@ -30,11 +27,12 @@ export async function decideAll(works: readonly Work[], decision: Decision, opti
       continue;
     }
     decision.expect(work);
-    const handler = options.registry.handlerOf(work.input);
-    if (!(await mayDecide(work, handler, decision).catch((error: unknown) => refuse(work, error, decision)))) continue;
-    const before = last.get(work.key);
+    const may = mayDecide(work, decision);
+    if (may !== true && !(await may.catch((error: unknown) => refuse(work, error, decision)))) continue;
+    const { handler, key } = work;
+    const before = last.get(key);
     const wave = before === undefined ? 0 : before.handler === handler ? before.wave : before.wave + 1;
-    last.set(work.key, { wave, handler });
+    if (before?.wave !== wave || before.handler !== handler) last.set(key, { wave, handler });
     const group = (waves[wave] ??= new Map());
     const list = group.get(handler);
     if (list === undefined) group.set(handler, [work]);
@@ -58,7 +56,7 @@ function settleWithoutInput(work: Work, decision: Decision): void {
   if (work.origin === 'bus' && (work.fate === 'skip' || isKnown(work))) return decision.skip(work);
   if (work.origin === 'bus' || work.origin === 'held') {
     if (work.origin === 'held' && work.skip === true) return decision.settleAlone(work, () => undefined);
-    if (work.origin === 'bus' && shard.held.isHeld(work.key)) return void decision.behind.add(work);
+    if (work.origin === 'bus' && shard.held.isHeld(work.key)) return decision.wait(work);
     return decision.refuse(work, work.error);
   }
   if (work.origin === 'mailbox') return decision.settleAlone(work, work.settle ?? (() => undefined));
@@ -67,42 +65,51 @@ function settleWithoutInput(work: Work, decision: Decision): void {
 
 /** Held or dropped already: a repetition. */
 function isKnown({ shard, source, id }: BusWork): boolean {
+  if (shard.held.size === 0 && shard.drops.size === 0) return false;
   return shard.held.hasMessage(source, id) || shard.drops.has(message(source, id));
 }
 
-async function mayDecide(work: Decidable, handler: Handler | undefined, decision: Decision): Promise<boolean> {
+/** Whether a handler is to see the work. Asks nobody in the usual case, and then answers at once. */
+function mayDecide(work: Decidable, decision: Decision): true | Promise<boolean> {
+  if (work.origin !== 'bus') return isCurrent(work) || settled(work, decision);
+  if (isKnown(work)) return settled(work, decision);
+  if (!work.shard.held.isHeld(work.key)) return true;
+  return passesHeld(work, decision).then((passes) => {
+    if (!passes) decision.wait(work);
+    return passes;
+  });
+}
+
+/** What this is about may have been settled since it was queued. */
+function isCurrent(work: Exclude<Decidable, { origin: 'bus' }>): boolean {
   const { shard } = work;
   switch (work.origin) {
-    case 'bus':
-      if (isKnown(work)) decision.skip(work);
-      else if (shard.held.isHeld(work.key) && !(await passesHeld(work, handler, decision))) decision.behind.add(work);
-      else return true;
-      return false;
     case 'timer':
-      return keep(shard.timers.get(timerKey(work.entry.key, work.entry.name)) === work.entry, work, decision);
+      return shard.timers.get(timerKey(work.entry.key, work.entry.name)) === work.entry;
     case 'dispatch':
-      return keep(shard.jobs.get(work.row.id) === work.row, work, decision);
+      return shard.jobs.get(work.row.id) === work.row;
     case 'job':
-      if (shard.jobs.get(work.job)?.attempt === work.attempt) return true;
-      if (work.mailbox === undefined) decision.skip(work);
-      else decision.settleAlone(work, () => undefined);
-      return false;
+      return shard.jobs.get(work.job)?.attempt === work.attempt;
     case 'held':
-      return keep(shard.held.find(work.key, work.row.heldId) !== undefined, work, decision);
+      return shard.held.find(work.key, work.row.heldId) !== undefined;
     case 'mailbox':
       return true;
   }
 }
 
-function keep(isCurrent: boolean, work: Work, decision: Decision): boolean {
-  if (!isCurrent) decision.skip(work);
-  return isCurrent;
+function settled(work: Work, decision: Decision): Promise<false> {
+  const isMail = work.origin === 'job' && work.mailbox !== undefined;
+  if (isMail) decision.settleAlone(work, () => undefined);
+  else decision.skip(work);
+  return NO;
 }
 
-/** Whether a bus message goes on although its key is held. @throws what the handler's predicate throws */
-export async function passesHeld(work: Work, handler: Handler | undefined, decision: Decision): Promise<boolean> {
+const NO: Promise<false> = Promise.resolve(false);
+
+/** Whether a bus message goes on although its key is held. Rejects with what the handler's predicate throws. */
+export async function passesHeld(work: Work, decision: Decision): Promise<boolean> {
   if (!waitsInOrder(work)) return true;
-  const predicate = handler?.patterns.passesHeld;
+  const predicate = work.handler?.patterns.passesHeld;
   return predicate !== undefined && work.input?.kind === 'event' && (await predicate(work.input, decision));
 }
 

@@ -18,6 +18,8 @@ interface Loaded {
   state: unknown;
   /** the one shard whose inputs used it; null: several did, so it is not kept */
   user: Shard | null | undefined;
+  /** the cache does not have it like this */
+  readonly isNew: boolean;
 }
 
 export interface DecisionOptions {
@@ -46,13 +48,14 @@ export class Decision implements LaneBatch {
   readonly now: Date;
   readonly read: ReadHandle;
   readonly failures = new Map<Work, unknown>();
-  readonly done = new Set<Work>();
-  /** bus works that wait behind a failed one of their key */
-  readonly behind = new Set<Work>();
-  /** works that were settled or taken back by an earlier one of the batch */
-  readonly stale = new Set<Work>();
-  readonly fragments = new Map<Work, Fragment>();
+  /** bus and held works that wait behind a failed or held one of their key */
+  readonly behind: Work[] = [];
+  /** works that need nothing, or that an earlier one of the batch has taken back */
+  readonly stale: Work[] = [];
+  /** of the works that are done, in their order */
+  readonly fragments: Fragment[] = [];
   infrastructure: TransientError | undefined;
+  readonly #settled = new Set<Work>();
   readonly #failedKeys = new Set<string>();
   readonly #works = new Map<LaneInput, Work>();
   readonly #loaded = new Map<Store, Map<string, Loaded>>();
@@ -75,11 +78,11 @@ export class Decision implements LaneBatch {
       if (loaded.has(key)) continue;
       const entry = isReload ? undefined : cache.get(store as Store, key);
       if (entry === undefined) missing.add(key);
-      else loaded.set(key, { state: entry.state, user: entry.owner as Shard });
+      else loaded.set(key, { state: entry.state, user: entry.owner as Shard, isNew: false });
     }
     if (missing.size === 0) return;
     const found = await store.load([...missing], read);
-    for (const key of missing) loaded.set(key, { state: found.get(key), user: undefined });
+    for (const key of missing) loaded.set(key, { state: found.get(key), user: undefined, isNew: true });
   }
 
   state<S>(store: StateStore<S>, key: string): S | undefined {
@@ -131,7 +134,7 @@ export class Decision implements LaneBatch {
   }
 
   isSettled(work: Work): boolean {
-    return this.done.has(work) || this.failures.has(work) || this.behind.has(work) || this.stale.has(work);
+    return this.#settled.has(work);
   }
 
   hasFailed(key: string): boolean {
@@ -140,7 +143,14 @@ export class Decision implements LaneBatch {
 
   /** Takes a work out that no handler saw, such as one that needs no decision. */
   skip(work: Work): void {
-    this.stale.add(work);
+    this.#settled.add(work);
+    this.stale.push(work);
+  }
+
+  /** Lets a message wait behind an earlier one of its key. */
+  wait(work: Work): void {
+    this.#settled.add(work);
+    this.behind.push(work);
   }
 
   refuse(work: Work, error: unknown): void {
@@ -162,7 +172,8 @@ export class Decision implements LaneBatch {
   /** The states to keep once the batch is committed. */
   keepStates(cache: StateCache): void {
     for (const [store, loaded] of this.#loaded)
-      for (const [key, { state, user }] of loaded) {
+      for (const [key, { state, user, isNew }] of loaded) {
+        if (!isNew && user !== null) continue;
         if (state === undefined || user === undefined || user === null || user.isLost) cache.forget(store, key);
         else cache.set(store, key, { state, owner: user });
       }
@@ -174,14 +185,8 @@ export class Decision implements LaneBatch {
 
   #beginWork(work: Work): Fragment | undefined {
     if (this.isSettled(work)) return undefined;
-    if (this.#isStale(work)) {
-      this.stale.add(work);
-      return undefined;
-    }
-    if (this.#failedKeys.has(work.key) && waitsInOrder(work)) {
-      this.behind.add(work);
-      return undefined;
-    }
+    if (this.#isStale(work)) return void this.skip(work);
+    if (this.#failedKeys.size > 0 && this.#failedKeys.has(work.key) && waitsInOrder(work)) return void this.wait(work);
     const fragment = new Fragment(work, this.options.context);
     this.options.complete(work, fragment);
     return fragment;
@@ -190,19 +195,20 @@ export class Decision implements LaneBatch {
   #end(fragment: Fragment): void {
     this.options.finish(fragment);
     this.options.writes.merge(fragment);
-    this.done.add(fragment.work);
-    this.fragments.set(fragment.work, fragment);
+    this.#settled.add(fragment.work);
+    this.fragments.push(fragment);
     for (const [store, states] of fragment.states) {
       const loaded = this.#loadedOf(store);
       for (const [key, state] of states) {
         const before = loaded.get(key);
-        loaded.set(key, { state, user: userOf(before?.user, fragment.work.shard) });
+        loaded.set(key, { state, user: userOf(before?.user, fragment.work.shard), isNew: true });
       }
     }
   }
 
   #refuse(work: Work, error: unknown): void {
     if (isInfrastructure(error)) this.infrastructure ??= error;
+    this.#settled.add(work);
     this.failures.set(work, error);
     if (work.origin === 'bus' || work.origin === 'held') this.#failedKeys.add(work.key);
   }

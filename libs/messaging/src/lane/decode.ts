@@ -1,7 +1,16 @@
-import { decodeHeaders, type EventName, eventNameOf, EVENTS, type ServiceName, shardOf } from '@lineclear/contracts';
+import {
+  decodeHeaders,
+  type Envelope,
+  type EnvelopeAttributes,
+  type EventName,
+  eventNameOf,
+  EVENTS,
+  type ServiceName,
+  shardOf,
+} from '@lineclear/contracts';
 import { InvalidMessageError } from '@lineclear/errors';
 import type { BusRecord } from '../bus/bus.js';
-import type { HandlerRegistry } from './registry.js';
+import type { Handler, HandlerRegistry } from './registry.js';
 import type { EventInput } from './input.js';
 import type { Shard } from './shard.js';
 import type { BusWork } from './work.js';
@@ -18,6 +27,7 @@ export interface Decoded {
   readonly type: string;
   readonly key: string;
   readonly input: EventInput | undefined;
+  readonly handler: Handler | undefined;
   readonly traceparent: string | undefined;
   readonly error?: unknown;
 }
@@ -33,48 +43,51 @@ export interface Reader {
  * data are parsed and checked by the contract, tolerantly. Never throws: what is wrong is `invalid`, with its error.
  */
 export function decodeRecord(record: BusRecord, shard: Shard, reader: Reader, redriven = false): Decoded {
-  let event = record.event;
-  let source = record.topic as string;
-  let id = `${record.partition}/${record.offset}`;
-  let type = record.headers['ce_type'] ?? 'unknown';
-  let key = record.key ?? record.headers['ce_subject'] ?? `${record.topic}/${record.partition}`;
-  const traceparent = record.headers['traceparent'] ?? record.headers['ce_traceparent'];
   try {
-    if (event === undefined) {
-      const attributes = decodeHeaders(record.headers);
-      ({ source, id, type, subject: key } = attributes);
-      const name = eventNameOf(type);
-      if (!isWanted(name, reader)) return { fate: 'skip', source, id, type, key, input: undefined, traceparent };
-      assertKey(record, key);
-      event = { ...attributes, data: parseData(record, name) };
-    } else ({ source, id, type, subject: key } = event);
-    const name = eventNameOf(type);
-    if (!isWanted(name, reader)) return { fate: 'skip', source, id, type, key, input: undefined, traceparent };
-    if (reader.registry.find('event', name ?? type) === undefined) throw unknownType(type, reader);
-    assertStorable(record, [source, id, key, event.tenant]);
-    const input = {
-      kind: 'event',
-      id,
-      key,
-      shard: shard.id,
-      name: name ?? type,
-      event,
-      redriven,
-      text: record.value ?? '',
-    } as EventInput;
-    return { fate: 'decide', source, id, type, key, input, traceparent };
+    const { event } = record;
+    return event === undefined
+      ? decodeText(record, shard, reader, redriven)
+      : decided(record, event, shard, reader, redriven);
   } catch (error) {
-    return {
-      fate: 'invalid',
-      source: storable(source),
-      id: storable(id),
-      type: storable(type),
-      key: storable(key),
-      input: undefined,
-      traceparent,
-      error,
-    };
+    return { ...attributesOf(record), fate: 'invalid', input: undefined, handler: undefined, error };
   }
+}
+
+function decodeText(record: BusRecord, shard: Shard, reader: Reader, redriven: boolean): Decoded {
+  const attributes = decodeHeaders(record.headers);
+  const name = eventNameOf(attributes.type);
+  if (!isWanted(name, reader)) return skipped(attributes);
+  assertKey(record, attributes.subject);
+  assertStorable(record, [attributes.source, attributes.id, attributes.subject, attributes.tenant]);
+  return decided(record, { ...attributes, data: parseData(record, name) }, shard, reader, redriven);
+}
+
+function decided(record: BusRecord, event: Envelope, shard: Shard, reader: Reader, redriven: boolean): Decoded {
+  const { source, id, type, subject: key, traceparent } = event;
+  const name = eventNameOf(type);
+  const handler = reader.registry.find('event', name ?? type);
+  if (handler === undefined) {
+    if (!isWanted(name, reader)) return skipped(event);
+    throw unknownType(type, reader);
+  }
+  const text = record.value ?? '';
+  const input = { kind: 'event', id, key, shard: shard.id, name: name ?? type, event, redriven, text } as EventInput;
+  return { fate: 'decide', source, id, type, key, input, handler, traceparent };
+}
+
+function skipped({ source, id, type, subject: key, traceparent }: EnvelopeAttributes): Decoded {
+  return { fate: 'skip', source, id, type, key, input: undefined, handler: undefined, traceparent };
+}
+
+/** What can be said of a record that cannot be read, in a form that can be stored. */
+function attributesOf({ topic, partition, offset, key, headers }: BusRecord) {
+  return {
+    source: storable(headers['ce_source'] ?? topic),
+    id: storable(headers['ce_id'] ?? `${partition}/${offset}`),
+    type: storable(headers['ce_type'] ?? 'unknown'),
+    key: storable(key ?? headers['ce_subject'] ?? `${topic}/${partition}`),
+    traceparent: headers['ce_traceparent'],
+  };
 }
 
 /** What the contracts do not send to this service is skipped on purpose; an unknown type is nobody's to skip. */

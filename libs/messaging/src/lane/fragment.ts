@@ -65,19 +65,12 @@ export class Fragment implements WriteSet {
   }
 
   write(table: TableSpec, kind: OpKind, row: Row, expect?: number): void {
-    let converted: Record<string, unknown> | undefined;
-    for (const column in row) {
-      const type = table.columns[column];
-      if (type === undefined) throw broken(`table \`${table.name}\` has no column \`${column}\``);
-      if (type === 'bigint' && typeof row[column] === 'bigint') {
-        converted ??= { ...row };
-        converted[column] = String(row[column]);
-      }
-    }
+    for (const column in row)
+      if (table.columns[column] === undefined) throw broken(`table \`${table.name}\` has no column \`${column}\``);
     for (const column of table.key)
       if (row[column] === undefined || row[column] === null)
         throw broken(`a row of \`${table.name}\` lacks its key column \`${column}\``);
-    this.ops.push({ table, kind, row: converted ?? row, expect });
+    this.ops.push({ table, kind, row, expect });
   }
 
   emit<N extends EventName>(event: NewEvent<N>): void {

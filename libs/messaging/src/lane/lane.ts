@@ -195,7 +195,7 @@ export class Lane {
       shards: memory.shards,
       counters,
       cacheEntries,
-      failures: new Failures({ registry, counters, log: this.#log, random }),
+      failures: new Failures({ counters, log: this.#log, random }),
       keepsPositions: bus.positions === 'lane',
       published: this.#published,
       alreadyAnswered: (works) => this.#forgetAnswered(works),

@@ -73,10 +73,22 @@ export class LaneMemory {
       headers: JSON.parse(row.headers) as Record<string, string>,
       value: row.data,
     };
-    const { fate, input, traceparent, error } = decodeRecord(record, shard, this.reader, true);
+    const { fate, input, handler, traceparent, error } = decodeRecord(record, shard, this.reader, true);
     const skip = fate === 'skip';
     const bytes = recordBytes(record);
-    this.queue.push({ origin: 'held', shard, key: row.key, row, skip, error, input, traceparent, bytes, tries: 0 });
+    this.queue.push({
+      origin: 'held',
+      shard,
+      key: row.key,
+      row,
+      skip,
+      error,
+      input,
+      handler,
+      traceparent,
+      bytes,
+      tries: 0,
+    });
     this.wake();
   }
 
@@ -120,6 +132,7 @@ export class LaneMemory {
       key,
       entry,
       input,
+      handler: this.reader.registry.find('timer', name),
       traceparent: undefined,
       bytes: SMALL_BYTES,
       tries: 0,
@@ -154,6 +167,7 @@ export class LaneMemory {
       attempt,
       mailbox,
       input,
+      handler: this.reader.registry.find('job', kind),
       traceparent,
       bytes: SMALL_BYTES + payload.length,
       tries: 0,
@@ -180,7 +194,18 @@ export class LaneMemory {
         payload: JSON.parse(payload) as unknown,
       };
       const traceparent = row.traceparent ?? undefined;
-      this.queue.push({ origin: 'dispatch', shard, key, row, input, traceparent, bytes: SMALL_BYTES, tries: 0 });
+      const handler = this.reader.registry.find('dispatch', kind);
+      this.queue.push({
+        origin: 'dispatch',
+        shard,
+        key,
+        row,
+        input,
+        handler,
+        traceparent,
+        bytes: SMALL_BYTES,
+        tries: 0,
+      });
       this.wake();
     }
   }
@@ -207,10 +232,11 @@ export class LaneMemory {
     const trace = traceparent ?? undefined;
     if (mail.kind === 'emit') {
       const { id, name, payload } = mail;
-      const { headers, value } = JSON.parse(payload) as { headers: Record<string, string>; value: string };
+      const { headers, value } = JSON.parse(payload) as { headers: string; value: string };
       return {
         ...base,
         input: undefined,
+        handler: undefined,
         traceparent: trace,
         tries: 0,
         settle: (fragment) =>
@@ -218,6 +244,7 @@ export class LaneMemory {
             topic: name as Topic,
             partition: shard.id,
             key,
+            tenant: mail.tenant,
             id: id.slice('emit/'.length),
             headers,
             value,
@@ -235,7 +262,8 @@ export class LaneMemory {
       payload: JSON.parse(mail.payload) as unknown,
       by: mail.by === null ? null : (JSON.parse(mail.by) as Principal),
     };
-    return { ...base, input, traceparent: trace, tries: 0 };
+    const handler = this.reader.registry.find('command', mail.name);
+    return { ...base, input, handler, traceparent: trace, tries: 0 };
   }
 
   /** Asks for the first held message of a key when its time has come. A parked one waits for an operator, or for a release that knows its type. */

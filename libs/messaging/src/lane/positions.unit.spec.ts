@@ -10,6 +10,7 @@ const bus = (shard: Shard, offset: number, bytes = 10): BusWork => ({
   key: 'k',
   bytes,
   input: undefined,
+  handler: undefined,
   traceparent: undefined,
   tries: 0,
   record: { topic: 'runs', partition: shard.id, offset: BigInt(offset), key: 'k', headers: {}, value: '' },

@@ -22,7 +22,7 @@ type InputKind = LaneInput['kind'];
 
 /** Which handler takes what. One handler per pattern: two would need an order between their writes. */
 export class HandlerRegistry {
-  readonly #byPattern = new Map<string, Handler>();
+  readonly #byKind = new Map<InputKind, Map<string, Handler>>();
   readonly #anyEvent: Handler | undefined;
   readonly executors = new Map<string, Executor>();
 
@@ -30,7 +30,7 @@ export class HandlerRegistry {
   constructor(handlers: readonly Handler[], executors: readonly Executor[]) {
     for (const handler of handlers) {
       for (const [kind, names] of patternsOf(handler.patterns))
-        for (const name of names) this.#bind(`${kind}/${name}`, handler);
+        for (const name of names) this.#bind(kind, name, handler);
       if (handler.patterns.anyEvent !== true) continue;
       if (this.#anyEvent !== undefined) throw twice('any event', this.#anyEvent, handler);
       this.#anyEvent = handler;
@@ -44,15 +44,7 @@ export class HandlerRegistry {
   }
 
   find(kind: InputKind, name: string): Handler | undefined {
-    return this.#byPattern.get(`${kind}/${name}`) ?? (kind === 'event' ? this.#anyEvent : undefined);
-  }
-
-  handlerOf(input: LaneInput): Handler | undefined {
-    return this.find(input.kind, input.kind === 'job' || input.kind === 'dispatch' ? input.job : input.name);
-  }
-
-  get takesAnyEvent(): boolean {
-    return this.#anyEvent !== undefined;
+    return this.#byKind.get(kind)?.get(name) ?? (kind === 'event' ? this.#anyEvent : undefined);
   }
 
   /** Events that the contracts send to this service and nobody here takes. They are held when they come. */
@@ -63,10 +55,11 @@ export class HandlerRegistry {
     });
   }
 
-  #bind(pattern: string, handler: Handler): void {
-    const other = this.#byPattern.get(pattern);
-    if (other !== undefined) throw twice(pattern, other, handler);
-    this.#byPattern.set(pattern, handler);
+  #bind(kind: InputKind, name: string, handler: Handler): void {
+    const handlers = this.#byKind.get(kind) ?? new Map<string, Handler>();
+    const other = handlers.get(name);
+    if (other !== undefined) throw twice(`${kind}/${name}`, other, handler);
+    this.#byKind.set(kind, handlers.set(name, handler));
   }
 }
 

@@ -11,7 +11,6 @@ import { passesHeld } from './decide.js';
 import { storable } from './decode.js';
 import type { Decision } from './decision.js';
 import type { Log } from './log.js';
-import type { HandlerRegistry } from './registry.js';
 import type { Shard } from './shard.js';
 import type { BusWork, HeldWork, Work } from './work.js';
 
@@ -36,7 +35,6 @@ export class Pause extends Error {
 }
 
 export interface FailureOptions {
-  readonly registry: HandlerRegistry;
   readonly counters: LaneCounters;
   readonly log: Log;
   readonly random: () => number;
@@ -111,9 +109,8 @@ class Settling implements Settled {
 
   /** A message behind a failed or held one of its key, unless its handler lets it pass: then it is decided in the next batch. */
   async wait(work: BusWork): Promise<void> {
-    const handler = work.input === undefined ? undefined : this.options.registry.handlerOf(work.input);
     const isHeld = work.shard.held.isHeld(work.key);
-    if (!isHeld && work.input !== undefined && (await passesHeld(work, handler, this.decision))) this.notYet.push(work);
+    if (!isHeld && work.input !== undefined && (await passesHeld(work, this.decision))) this.notYet.push(work);
     else this.#append(work, { state: 'waiting', attempts: 0, dueAt: null, failure: null, code: null });
   }
 

@@ -1,3 +1,4 @@
+import { readAs } from './row-json.js';
 import type { OpKind } from './table-fold.js';
 import type { TableSpec } from './table.js';
 
@@ -73,7 +74,8 @@ function sectionText({ schema, table, kind }: Section, rows: string): string {
   const columns = names.map(quote).join(', ');
   const key = table.key.map(quote).join(', ');
   const source = `json_to_recordset(${rows}) AS v(${typed(table, names)})`;
-  const insert = `INSERT INTO ${target} (${columns}) SELECT ${columns} FROM ${source}`;
+  const given = (name: string) => `v.${quote(name)}${table.columns[name] === 'json-text' ? '::text' : ''}`;
+  const insert = `INSERT INTO ${target} (${columns}) SELECT ${names.map(given).join(', ')} FROM ${source}`;
   const matching = table.key.map((name) => `t.${quote(name)} = v.${quote(name)}`).join(' AND ');
   const rest = names.filter((name) => !table.key.includes(name));
   switch (kind) {
@@ -88,7 +90,7 @@ function sectionText({ schema, table, kind }: Section, rows: string): string {
         ? `${insert} ON CONFLICT (${key}) DO NOTHING`
         : `${insert} ON CONFLICT (${key}) DO UPDATE SET ${rest.map((name) => `${quote(name)} = EXCLUDED.${quote(name)}`).join(', ')}`;
     case 'replace':
-      return `UPDATE ${target} AS t SET ${rest.map((name) => `${quote(name)} = v.${quote(name)}`).join(', ')}
+      return `UPDATE ${target} AS t SET ${rest.map((name) => `${quote(name)} = ${given(name)}`).join(', ')}
         FROM json_to_recordset(${rows}) AS v(${typed(table, names)}, __expect bigint)
         WHERE ${matching} AND t.${quote(table.version ?? '')} = v.__expect RETURNING ${table.key.map((name) => `t.${quote(name)}`).join(', ')}`;
     case 'remove':
@@ -100,7 +102,7 @@ function sectionText({ schema, table, kind }: Section, rows: string): string {
 }
 
 function typed(table: TableSpec, names: readonly string[]): string {
-  return names.map((name) => `${quote(name)} ${table.columns[name] ?? 'text'}`).join(', ');
+  return names.map((name) => `${quote(name)} ${readAs(table.columns[name] ?? 'text')}`).join(', ');
 }
 
 /** Names the rows whose guard failed, so that the lane takes out those inputs and no other. */

@@ -5,6 +5,7 @@ import type { MailboxRow } from '../mailbox/mailbox-row.js';
 import type { CommandResult } from './batch.js';
 import type { LaneInput } from './input.js';
 import type { EncodedEvent } from '../outbox/encoded-event.js';
+import type { Handler } from './registry.js';
 import type { Shard, TimerEntry } from './shard.js';
 import type { OpKind } from './table-fold.js';
 import type { Row, TableSpec } from './table.js';
@@ -15,6 +16,7 @@ interface WorkBase {
   readonly bytes: number;
   /** what a handler decides; undefined when the lane answers alone */
   readonly input: LaneInput | undefined;
+  readonly handler: Handler | undefined;
   /** continues the trace of what caused it */
   readonly traceparent: string | undefined;
   /** times that it was tried and put back in memory */

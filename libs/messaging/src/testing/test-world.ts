@@ -103,10 +103,9 @@ export class TestWorld {
     this.#published += 1;
     const id = options.id ?? derivedId('test', this.#published);
     const cause = { service, id: `cause-of-${id}`, traceparent: undefined, time: new Date().toISOString() };
-    const encoded = encodeEvent(event as NewEvent, shardOf(event.key), id, cause);
-    const { headers, value, key } = encoded;
-    const withSource = { ...headers, ce_source: options.source ?? service };
-    await this.publishRaw({ topic, key, headers: withSource, value });
+    const { headers, value, key } = encodeEvent(event as NewEvent, shardOf(event.key), id, cause);
+    const given = JSON.parse(headers) as Record<string, string>;
+    await this.publishRaw({ topic, key, headers: { ...given, ce_source: options.source ?? service }, value });
     return id;
   }
 
