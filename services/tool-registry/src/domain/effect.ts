@@ -37,7 +37,7 @@ export interface Permit {
   readonly definitionHash: string;
   /** of the call: no other run, tool, definition or arguments have it */
   readonly digest: string;
-  /** of tool and arguments alone, to compare calls of different runs */
+  /** of tool and arguments alone, to compare calls of different runs under one business key; else empty */
   readonly payloadHash: string;
   readonly businessKey: string | null;
   readonly jti: string;

@@ -43,6 +43,7 @@ export function verifyClaims(payload: unknown, { runId, tenants, data, businessK
   const { tenant } = claims;
   const digest = callDigest({ tenant, runId, turn, index, tool, definitionHash, arguments: data.arguments });
   if (claims.digest !== digest) return invalid('it was issued for other arguments');
+  const key = businessKeyOf(data.arguments, businessKey);
   return {
     valid: true,
     permit: {
@@ -55,8 +56,8 @@ export function verifyClaims(payload: unknown, { runId, tenants, data, businessK
       tool,
       definitionHash,
       digest,
-      payloadHash: contentHash({ tool, arguments: data.arguments }),
-      businessKey: businessKeyOf(data.arguments, businessKey),
+      payloadHash: key === null ? '' : contentHash({ tool, arguments: data.arguments }),
+      businessKey: key,
       jti: claims.jti,
       policyVersion: claims.policyVersion,
       expiresAtMs: claims.exp * 1_000,

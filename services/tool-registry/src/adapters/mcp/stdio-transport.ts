@@ -1,5 +1,4 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { JSONRPCMessageSchema } from '@modelcontextprotocol/core';
 import { findLossyNumber } from '@lineclear/run';
 import type { GuardedProcess } from './guarded-process.js';
 import { LineReader, type OversizedLine } from './line-reader.js';
@@ -36,8 +35,8 @@ export class StdioTransport implements Transport {
   constructor(private readonly child: GuardedProcess) {
     this.#reader = new LineReader(
       MAX_MESSAGE_BYTES,
-      (line) => this.#onLine(line),
-      (line) => this.#onOversized(line),
+      (line) => this.#guarded(() => this.#onLine(line)),
+      (line) => this.#guarded(() => this.#onOversized(line)),
     );
   }
 
@@ -79,6 +78,15 @@ export class StdioTransport implements Transport {
     this.onclose?.();
   }
 
+  /** Nothing that a server prints may end this process. */
+  #guarded(take: () => void): void {
+    try {
+      take();
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
   #onLine(line: string): void {
     const message = messageOf(line);
     if (message === undefined) return this.#bad(line);
@@ -104,10 +112,23 @@ export class StdioTransport implements Transport {
   }
 }
 
+/** The outer form alone: the client checks what it is given. */
+function isMessage(value: unknown): value is JSONRPCMessage {
+  if (!isRecord(value) || value['jsonrpc'] !== '2.0') return false;
+  const { id, method, result, error } = value;
+  const hasId = typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id));
+  if (method !== undefined) return typeof method === 'string' && (id === undefined || hasId);
+  if (isRecord(result)) return hasId;
+  return isRecord(error) && Number.isInteger(error['code']) && typeof error['message'] === 'string';
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 function messageOf(line: string): JSONRPCMessage | undefined {
   try {
-    const parsed = JSONRPCMessageSchema.safeParse(JSON.parse(line));
-    return parsed.success ? parsed.data : undefined;
+    const value: unknown = JSON.parse(line);
+    return isMessage(value) ? value : undefined;
   } catch {
     return undefined;
   }
