@@ -47,7 +47,7 @@ const INSERT_JOB = `INSERT INTO job (id, shard, kind, key, tenant, attempt, payl
 
 /** The lane's own statement, inserting one job at epoch 1. */
 async function laneStatement(client: pg.Client): Promise<void> {
-  const section = { id: 'job/append', schema: 'public', table: JOB_TABLE, kind: 'append' } as const;
+  const section = { id: 'job/append', schema: 'public', table: JOB_TABLE, kind: 'append', form: 'json' } as const;
   const job = {
     id: 'job-of-zombie',
     shard: SHARD,

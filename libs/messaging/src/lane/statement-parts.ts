@@ -1,18 +1,27 @@
 import { withoutReadPositions } from './published-positions.js';
-import { RowJson } from './row-json.js';
+import {
+  columnParameters,
+  jsonParameters,
+  preferredForm,
+  type RowForm,
+  sectionColumns,
+  type SentRow,
+} from './row-source.js';
 import type { Shard } from './shard.js';
 import type { Section, SectionValues } from './statement.js';
 import type { OpKind, TableFold } from './table-fold.js';
 import type { TableSpec } from './table.js';
 
+type Marks = ReadonlyMap<Shard, ReadonlyMap<string, bigint>>;
+type Columns = ReturnType<typeof sectionColumns>;
+
 interface Part {
-  readonly section: Section;
-  readonly json: RowJson;
+  readonly columns: Columns;
+  readonly sections: ReadonlyMap<RowForm, Section>;
+  readonly form: RowForm;
 }
 
-type Marks = ReadonlyMap<Shard, ReadonlyMap<string, bigint>>;
-
-/** Turns what a batch wants written into the parts of its statement and their JSON. */
+/** Turns what a batch wants written into the parts of its statement and their parameters. */
 export class StatementParts {
   readonly #known = new Map<TableSpec, Map<OpKind, Part>>();
 
@@ -20,23 +29,22 @@ export class StatementParts {
 
   /** Sections in a fixed order, so that equal shapes are found again. Rows are sorted by key, so that two statements lock them in the same order. */
   of(folds: Iterable<TableFold>): { sections: Section[]; values: Map<string, SectionValues> } {
-    const texts = new Map<Part, { rows: string; count: number }>();
+    const rows = new Map<Part, SentRow[]>();
     for (const { table, ops } of folds)
-      for (const [, { kind, row, expect }] of sorted(ops)) {
-        const part = this.#part(table, kind);
-        const text = part.json.write(row, expect);
-        const values = texts.get(part);
-        if (values === undefined) texts.set(part, { rows: `[${text}`, count: 1 });
-        else {
-          values.rows += `,${text}`;
-          values.count += 1;
-        }
+      for (const op of sorted(ops)) {
+        const part = this.#part(table, op.kind);
+        const list = rows.get(part);
+        if (list === undefined) rows.set(part, [op]);
+        else list.push(op);
       }
     const sections: Section[] = [];
     const values = new Map<string, SectionValues>();
-    for (const [{ section }, { rows, count }] of texts) {
+    for (const [{ columns, sections: forms, form }, list] of rows) {
+      const asColumns = form === 'columns' ? columnParameters(columns, list) : undefined;
+      const section = forms.get(asColumns === undefined ? 'json' : 'columns');
+      if (section === undefined) continue;
       sections.push(section);
-      values.set(section.id, { rows: `${rows}]`, count });
+      values.set(section.id, { texts: asColumns ?? jsonParameters(columns, list), count: list.length });
     }
     return { sections: sections.sort((a, b) => (a.id < b.id ? -1 : 1)), values };
   }
@@ -46,18 +54,26 @@ export class StatementParts {
     if (kinds === undefined) this.#known.set(table, (kinds = new Map()));
     let part = kinds.get(kind);
     if (part !== undefined) return part;
-    const section = { id: `${table.name}/${kind}`, schema: this.schema, table, kind };
-    part = { section, json: new RowJson(table) };
+    const base = { schema: this.schema, table, kind };
+    const id = `${table.name}/${kind}`;
+    part = {
+      columns: sectionColumns(base),
+      form: preferredForm(table),
+      sections: new Map([
+        ['json', { ...base, id, form: 'json' }],
+        ['columns', { ...base, id: `${id}/columns`, form: 'columns' }],
+      ]),
+    };
     kinds.set(kind, part);
     return part;
   }
 }
 
 /** Appended rows are new: nobody else can hold them, and they stay in order. */
-function sorted<T extends { readonly kind: OpKind }>(ops: ReadonlyMap<string, T>): Iterable<[string, T]> {
+function sorted<T extends { readonly kind: OpKind }>(ops: ReadonlyMap<string, T>): Iterable<T> {
   const [first] = ops.values();
-  if (ops.size < 2 || first?.kind === 'append') return ops;
-  return [...ops].sort(([a], [b]) => (a < b ? -1 : 1));
+  if (ops.size < 2 || first?.kind === 'append') return ops.values();
+  return [...ops].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, op]) => op);
 }
 
 /** One row per touched shard: its epoch, and its positions where they change. */
@@ -73,7 +89,7 @@ export function fenceValues(
     const positions = positionsJson(kept, moved.get(shard), published.get(shard));
     rows += `${rows === '' ? '[' : ','}{"shard":${shard.id},"epoch":${shard.epoch},"positions":${positions}}`;
   }
-  return { rows: `${rows}]`, count: touched.size };
+  return { texts: [`${rows}]`], count: touched.size };
 }
 
 function positionsJson(

@@ -1,4 +1,4 @@
-import { readAs } from './row-json.js';
+import { emptyParameters, rowSource, type RowForm, sectionColumns } from './row-source.js';
 import type { OpKind } from './table-fold.js';
 import type { TableSpec } from './table.js';
 
@@ -12,11 +12,12 @@ export interface Section {
   readonly schema: string;
   readonly table: TableSpec;
   readonly kind: OpKind;
+  readonly form: RowForm;
 }
 
-/** The values of a section: all its rows as one JSON array (long arrays of pg block the loop), and their number where a guard counts. */
+/** The parameters of a section: all its rows in a few texts (long arrays of pg block the loop), and their number where a guard counts. */
 export interface SectionValues {
-  readonly rows: string;
+  readonly texts: readonly string[];
   readonly count: number;
 }
 
@@ -36,11 +37,11 @@ export function statementText(schema: string, sections: readonly Section[]): str
   ];
   let parameter = 3;
   sections.forEach((section, index) => {
-    const rows = `$${parameter}::json`;
-    withs.push(`w${index} AS (${sectionText(section, rows)})`);
-    parameter += 1;
+    const source = rowSource(section, parameter);
+    parameter += emptyParameters(section).length;
+    withs.push(`w${index} AS (${sectionText(section, source)})`);
     if (!GUARDED.has(section.kind)) return;
-    checks.push(guardText(section, rows, `$${parameter}::int`, index, schema));
+    checks.push(guardText(section, source, `$${parameter}::int`, index, schema));
     parameter += 1;
   });
   return `WITH ${withs.join(',\n')}\nSELECT ${checks.join(',\n')},\n(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`;
@@ -52,11 +53,11 @@ export function statementValues(
   sections: readonly Section[],
   values: ReadonlyMap<string, SectionValues>,
 ): (string | number)[] {
-  const list: (string | number)[] = [fence.rows, fence.count];
-  for (const { id, kind } of sections) {
-    const { rows, count } = values.get(id) ?? { rows: '[]', count: 0 };
-    list.push(rows);
-    if (GUARDED.has(kind)) list.push(count);
+  const list: (string | number)[] = [...fence.texts, fence.count];
+  for (const section of sections) {
+    const { texts, count } = values.get(section.id) ?? { texts: emptyParameters(section), count: 0 };
+    list.push(...texts);
+    if (GUARDED.has(section.kind)) list.push(count);
   }
   return list;
 }
@@ -68,16 +69,16 @@ function fenceText(schema: string): string {
     WHERE s.shard = v.shard AND s.epoch = v.epoch RETURNING s.shard)`;
 }
 
-function sectionText({ schema, table, kind }: Section, rows: string): string {
-  const names = Object.keys(table.columns);
+function sectionText(section: Section, source: string): string {
+  const { schema, table, kind, form } = section;
+  const names = sectionColumns(section).map(([name]) => name);
   const target = `${quote(schema)}.${quote(table.name)}`;
-  const columns = names.map(quote).join(', ');
   const key = table.key.map(quote).join(', ');
-  const source = `json_to_recordset(${rows}) AS v(${typed(table, names)})`;
-  const given = (name: string) => `v.${quote(name)}${table.columns[name] === 'json-text' ? '::text' : ''}`;
-  const insert = `INSERT INTO ${target} (${columns}) SELECT ${names.map(given).join(', ')} FROM ${source}`;
+  const given = (name: string) =>
+    `v.${quote(name)}${form === 'json' && table.columns[name] === 'json-text' ? '::text' : ''}`;
+  const insert = `INSERT INTO ${target} (${names.map(quote).join(', ')}) SELECT ${names.map(given).join(', ')} FROM ${source}`;
   const matching = table.key.map((name) => `t.${quote(name)} = v.${quote(name)}`).join(' AND ');
-  const rest = names.filter((name) => !table.key.includes(name));
+  const rest = Object.keys(table.columns).filter((name) => !table.key.includes(name));
   switch (kind) {
     case 'append':
       return insert;
@@ -90,28 +91,22 @@ function sectionText({ schema, table, kind }: Section, rows: string): string {
         ? `${insert} ON CONFLICT (${key}) DO NOTHING`
         : `${insert} ON CONFLICT (${key}) DO UPDATE SET ${rest.map((name) => `${quote(name)} = EXCLUDED.${quote(name)}`).join(', ')}`;
     case 'replace':
-      return `UPDATE ${target} AS t SET ${rest.map((name) => `${quote(name)} = ${given(name)}`).join(', ')}
-        FROM json_to_recordset(${rows}) AS v(${typed(table, names)}, __expect bigint)
+      return `UPDATE ${target} AS t SET ${rest.map((name) => `${quote(name)} = ${given(name)}`).join(', ')} FROM ${source}
         WHERE ${matching} AND t.${quote(table.version ?? '')} = v.__expect RETURNING ${table.key.map((name) => `t.${quote(name)}`).join(', ')}`;
     case 'remove':
-      return `DELETE FROM ${target} AS t USING json_to_recordset(${rows}) AS v(${typed(table, table.key)}) WHERE ${matching}`;
+      return `DELETE FROM ${target} AS t USING ${source} WHERE ${matching}`;
     case 'answer':
-      return `UPDATE ${target} AS t SET result = v.result, answered_at = clock_timestamp()
-        FROM json_to_recordset(${rows}) AS v(id text, result text) WHERE t.id = v.id AND t.result IS NULL RETURNING t.id`;
+      return `UPDATE ${target} AS t SET result = v.result, answered_at = clock_timestamp() FROM ${source}
+        WHERE t.id = v.id AND t.result IS NULL RETURNING t.id`;
   }
 }
 
-function typed(table: TableSpec, names: readonly string[]): string {
-  return names.map((name) => `${quote(name)} ${readAs(table.columns[name] ?? 'text')}`).join(', ');
-}
-
 /** Names the rows whose guard failed, so that the lane takes out those inputs and no other. */
-function guardText(section: Section, rows: string, count: string, index: number, schema: string): string {
-  const { table, id } = section;
+function guardText({ table, id }: Section, source: string, count: string, index: number, schema: string): string {
   const keys = table.key.map(quote);
   const same = keys.map((name) => `w.${name} = v.${name}`).join(' AND ');
   const text = keys.map((name) => `v.${name}::text`).join(', ');
   return `CASE WHEN (SELECT count(*) FROM w${index}) = ${count} THEN 0 ELSE ${quote(schema)}.lane_raise('${GUARD}', (
     SELECT json_build_object('section', '${id.replaceAll("'", "''")}', 'keys', json_agg(json_build_array(${text})))::text
-    FROM json_to_recordset(${rows}) AS v(${typed(table, table.key)}) WHERE NOT EXISTS (SELECT FROM w${index} AS w WHERE ${same}))) END AS g${index}`;
+    FROM ${source} WHERE NOT EXISTS (SELECT FROM w${index} AS w WHERE ${same}))) END AS g${index}`;
 }
