@@ -29,6 +29,7 @@ export class StdioTransport implements Transport {
   readonly #calls = new Set<number | string>();
   readonly #reader: LineReader;
   #badLines = 0;
+  #isGivenUp = false;
   #firstBadLine: string | undefined;
   #isClosed = false;
 
@@ -51,7 +52,7 @@ export class StdioTransport implements Transport {
 
   /** Ended because it prints nothing but lines that are no messages. */
   get isGivenUp(): boolean {
-    return this.#badLines >= MAX_BAD_LINES;
+    return this.#isGivenUp;
   }
 
   async start(): Promise<void> {
@@ -80,6 +81,7 @@ export class StdioTransport implements Transport {
 
   /** Nothing that a server prints may end this process. */
   #guarded(take: () => void): void {
+    if (this.#isGivenUp) return;
     try {
       take();
     } catch (error) {
@@ -108,7 +110,8 @@ export class StdioTransport implements Transport {
     this.#firstBadLine ??= line.slice(0, 200);
     this.#badLines += 1;
     this.onerror?.(new Error('the server printed a line that is no JSON-RPC message'));
-    if (this.isGivenUp) this.child.kill();
+    this.#isGivenUp = this.#badLines >= MAX_BAD_LINES;
+    if (this.#isGivenUp) this.child.kill();
   }
 }
 
