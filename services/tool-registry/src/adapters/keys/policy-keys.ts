@@ -11,7 +11,7 @@ export type SignatureVerdict =
   | { readonly valid: false; readonly why: string };
 
 /** An unknown key id may be a new key or a forgery: it makes us look again at most so often. */
-const LOOK_AGAIN_MS = 30_000;
+const LOOK_AGAIN_MS = 10_000;
 const FETCH_TIMEOUT_MS = 2_000;
 /** A source that cannot be read is not asked by every batch. */
 const REST_AFTER_FAILURE_MS = 500;
