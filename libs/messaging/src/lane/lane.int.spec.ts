@@ -152,6 +152,18 @@ describe('a lane', () => {
     );
   });
 
+  it.each(['plain', 'a\u001eb', '\u001f', '', 'line\nbreak "quoted" \\'])(
+    'stores the text %j as it is',
+    async (body) => {
+      const { world } = await start((input, writes) => {
+        writes.insertOnce(NOTE_TABLE, { id: input.id, key: input.key, body, n: 1 });
+      });
+      await world.publish(add('a', 1));
+      await world.waitFor(COUNTING, 'run.fenced');
+      expect(await world.query('SELECT body FROM tool_registry.note')).toEqual([{ body }]);
+    },
+  );
+
   it('reads each state once and keeps it while the shard is its own', async () => {
     const { world } = await start(() => undefined);
     await world.publish(add('a', 1));

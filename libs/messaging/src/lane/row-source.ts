@@ -2,8 +2,8 @@ import type { OpKind } from './table-fold.js';
 import type { ColumnType, Row, TableSpec } from './table.js';
 
 /**
- * How the rows of a section travel. `json`: one JSON array of objects. `columns`: one text per column, its values joined by a separator that JSON text
- * cannot contain, so that nothing is escaped and PostgreSQL only splits (measured: half the backend's time per logged event).
+ * How the rows of a section travel. `columns`: one text per column, its values joined by a separator that JSON text cannot contain, so that nothing is escaped
+ * and PostgreSQL only splits (measured: half the backend's time per logged event). `json`: one JSON array of objects, for what cannot travel so.
  */
 export type RowForm = 'json' | 'columns';
 
@@ -21,17 +21,16 @@ interface SectionLike {
 
 type Column = readonly [name: string, type: ColumnType];
 
-/** U+001E and U+001F: JSON.stringify never writes them, and other texts that hold them travel as JSON. */
+/** U+001E and U+001F: JSON.stringify never writes them, and a batch with another text that holds them travels as JSON. */
 const SEPARATOR = '\u001e';
 const NULL = '\u001f';
 const SPLIT = 'chr(30), chr(31)';
 
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** The form that suits a table: columns where long texts are, JSON else. */
+/** The form for a table: arrays within arrays would have to be escaped again. */
 export function preferredForm(table: TableSpec): RowForm {
-  const types = Object.values(table.columns);
-  return types.includes('json-text') && !types.includes('text[]') ? 'columns' : 'json';
+  return Object.values(table.columns).includes('text[]') ? 'json' : 'columns';
 }
 
 /** Columns that a section sends. */
@@ -45,7 +44,7 @@ export function sectionColumns({ table, kind }: Pick<SectionLike, 'table' | 'kin
 export function rowSource(section: SectionLike, first: number): string {
   const columns = sectionColumns(section);
   if (section.form === 'json') {
-    const typed = columns.map(([name, type]) => `${quote(name)} ${type === 'json-text' ? 'json' : type}`);
+    const typed = columns.map(([name, type]) => `${quote(name)} ${type}`);
     return `json_to_recordset($${first}::json) AS v(${typed.join(', ')})`;
   }
   const values = columns.map(([name, type], index) => `unnest(${array(type, `$${first + index}`)}) AS ${quote(name)}`);
@@ -53,7 +52,7 @@ export function rowSource(section: SectionLike, first: number): string {
 }
 
 function array(type: ColumnType, parameter: string): string {
-  if (type === 'text' || type === 'json-text') return `string_to_array(${parameter}::text, ${SPLIT})`;
+  if (type === 'text') return `string_to_array(${parameter}::text, ${SPLIT})`;
   return type === 'jsonb' ? `string_to_array(${parameter}::text, ${SPLIT})::jsonb[]` : `${parameter}::${type}[]`;
 }
 
@@ -63,7 +62,7 @@ export function emptyParameters(section: SectionLike): string[] {
   return sectionColumns(section).map(([, type]) => (isSplit(type) ? '' : '{}'));
 }
 
-const isSplit = (type: ColumnType): boolean => type === 'text' || type === 'json-text' || type === 'jsonb';
+const isSplit = (type: ColumnType): boolean => type === 'text' || type === 'jsonb';
 
 /** The rows as one JSON array. */
 export function jsonParameters(columns: readonly Column[], rows: readonly SentRow[]): string[] {
@@ -72,11 +71,10 @@ export function jsonParameters(columns: readonly Column[], rows: readonly SentRo
 
 function jsonRow(columns: readonly Column[], row: Row, expect: number | undefined): string {
   let text = '';
-  for (const [name, type] of columns) {
+  for (const [name] of columns) {
     const value = name === '__expect' ? expect : row[name];
     if (value === undefined || value === null) continue;
-    const written = type === 'json-text' && typeof value === 'string' ? value : (plain(value) ?? JSON.stringify(value));
-    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${written}`;
+    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${plain(value) ?? JSON.stringify(value)}`;
   }
   return `{${text}}`;
 }
@@ -99,7 +97,7 @@ function joined(name: string, type: ColumnType, rows: readonly SentRow[]): strin
     if (index > 0) text += SEPARATOR;
     if (value === undefined || value === null) text += NULL;
     else if (type === 'jsonb') text += JSON.stringify(value);
-    else if (typeof value !== 'string' || (type === 'text' && hasMark(value))) return undefined;
+    else if (typeof value !== 'string' || hasMark(value)) return undefined;
     else text += value;
   }
   // an empty text is no element at all when it is split

@@ -70,13 +70,11 @@ function fenceText(schema: string): string {
 }
 
 function sectionText(section: Section, source: string): string {
-  const { schema, table, kind, form } = section;
+  const { schema, table, kind } = section;
   const names = sectionColumns(section).map(([name]) => name);
   const target = `${quote(schema)}.${quote(table.name)}`;
   const key = table.key.map(quote).join(', ');
-  const given = (name: string) =>
-    `v.${quote(name)}${form === 'json' && table.columns[name] === 'json-text' ? '::text' : ''}`;
-  const insert = `INSERT INTO ${target} (${names.map(quote).join(', ')}) SELECT ${names.map(given).join(', ')} FROM ${source}`;
+  const insert = `INSERT INTO ${target} (${names.map(quote).join(', ')}) SELECT ${names.map(quote).join(', ')} FROM ${source}`;
   const matching = table.key.map((name) => `t.${quote(name)} = v.${quote(name)}`).join(' AND ');
   const rest = Object.keys(table.columns).filter((name) => !table.key.includes(name));
   switch (kind) {
@@ -91,7 +89,7 @@ function sectionText(section: Section, source: string): string {
         ? `${insert} ON CONFLICT (${key}) DO NOTHING`
         : `${insert} ON CONFLICT (${key}) DO UPDATE SET ${rest.map((name) => `${quote(name)} = EXCLUDED.${quote(name)}`).join(', ')}`;
     case 'replace':
-      return `UPDATE ${target} AS t SET ${rest.map((name) => `${quote(name)} = ${given(name)}`).join(', ')} FROM ${source}
+      return `UPDATE ${target} AS t SET ${rest.map((name) => `${quote(name)} = v.${quote(name)}`).join(', ')} FROM ${source}
         WHERE ${matching} AND t.${quote(table.version ?? '')} = v.__expect RETURNING ${table.key.map((name) => `t.${quote(name)}`).join(', ')}`;
     case 'remove':
       return `DELETE FROM ${target} AS t USING ${source} WHERE ${matching}`;

@@ -1,9 +1,5 @@
-/**
- * PostgreSQL types that a lane may write. Event payloads are text, since jsonb rewrites bytes. `json-text` is a text column that gets JSON text, stored byte
- * for byte; it is the cheap way for long ones.
- * CAUTION: only what JSON.stringify wrote or JSON.parse has read may be given as `json-text`: it goes into the statement's JSON as it is.
- */
-export type ColumnType = 'text' | 'json-text' | 'int' | 'bigint' | 'boolean' | 'timestamptz' | 'jsonb' | 'text[]';
+/** PostgreSQL types that a lane may write. `text` also for event payloads: jsonb rewrites bytes. `text[]` is the dear one, see row-source.ts. */
+export type ColumnType = 'text' | 'int' | 'bigint' | 'boolean' | 'timestamptz' | 'jsonb' | 'text[]';
 
 /** A value of a row as handlers give it; Date for timestamptz, any JSON value for jsonb. */
 export type Row = Readonly<Record<string, unknown>>;
