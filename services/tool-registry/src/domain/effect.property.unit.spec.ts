@@ -113,10 +113,11 @@ class World {
       });
   }
 
-  /** Nothing new is sent for a call whose end was told. */
+  /** What could still have a first effect is not sent once the end of the call was told; the same key again has none. */
   #send(attempt: Attempt): void {
     attempt.isSent = true;
-    if (this.effect === undefined || !isOpen(this.effect)) throw new Error(`sent when ${this.effect?.state} was told`);
+    const isOver = this.effect === undefined || !isOpen(this.effect);
+    if (isOver && this.effects === 0) throw new Error(`sent when ${this.effect?.state} was told`);
   }
 
   #act(attempt: Attempt): void {
