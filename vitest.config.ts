@@ -16,7 +16,10 @@ export default defineConfig({
         ...shared,
         test: {
           name: 'fast',
-          include: ['{libs,services,examples}/**/src/**/*.{unit,int,contract}.spec.ts', 'examples/**/check/**/*.spec.ts'],
+          include: [
+            '{libs,services,examples}/**/src/**/*.{unit,int,contract}.spec.ts',
+            'examples/**/check/**/*.spec.ts',
+          ],
           exclude: ['**/dist/**', '**/node_modules/**', '**/*.isolated.*.spec.ts'],
           pool: 'forks',
           isolate: false,

@@ -23,11 +23,11 @@ function isInstalled() {
   return note !== undefined && note.mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs;
 }
 
-/** npm as the caller's own, never through node_modules/.bin: `npm ci` deletes that Node while it runs. */
+/** @returns {{ command: string, leading: string[] }} npm as the caller's own, never through node_modules/.bin: `npm ci` deletes that Node while it runs. */
 function npmCommand() {
   const { npm_node_execpath: node, npm_execpath: npm } = process.env;
-  if (node && npm && !node.startsWith(join(root, 'node_modules'))) return [node, [npm]];
-  return ['npm', []];
+  if (node && npm && !node.startsWith(join(root, 'node_modules'))) return { command: node, leading: [npm] };
+  return { command: 'npm', leading: [] };
 }
 
 function pathWithoutOwnBin() {
@@ -42,7 +42,7 @@ function install() {
   if (isInstalled()) return;
   say('installing the locked dependencies (once, about a minute) ...');
   const started = Date.now();
-  const [command, leading] = npmCommand();
+  const { command, leading } = npmCommand();
   const result = spawnSync(command, [...leading, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     env: { ...process.env, PATH: pathWithoutOwnBin(), npm_config_production: undefined, NODE_ENV: undefined },

@@ -14,6 +14,7 @@ interface Line {
 
 const linesOf = (stdout: string) =>
   stdout.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Line] : []));
+const wrongOf = (lines: readonly Line[]) => lines.filter(({ kind, ok }) => kind === 'run' && ok !== true);
 const DEMO = ['--once', '--json', '--approver', 'demo'];
 
 describe('the invoice batch', () => {
@@ -33,10 +34,7 @@ describe('the invoice batch', () => {
     for (const batch of ['one', 'two']) {
       const { code, stdout, stderr } = await start([...DEMO, '--batch', batch]).ended;
       const lines = linesOf(stdout);
-      expect(
-        lines.filter(({ kind, ok }) => kind === 'run' && ok !== true),
-        stderr,
-      ).toEqual([]);
+      expect({ wrong: wrongOf(lines), stderr }).toMatchObject({ wrong: [] });
       expect(lines.at(-1)).toMatchObject({
         kind: 'summary',
         batch,
@@ -58,10 +56,7 @@ describe('the invoice batch', () => {
     first.child.kill('SIGKILL');
     expect((await first.ended).signal).toBe('SIGKILL');
     const { code, stdout, stderr } = await start([...DEMO, '--batch', 'killed']).ended;
-    expect(
-      linesOf(stdout).filter(({ kind, ok }) => kind === 'run' && ok !== true),
-      stderr,
-    ).toEqual([]);
+    expect({ wrong: wrongOf(linesOf(stdout)), stderr }).toMatchObject({ wrong: [] });
     expect(code).toBe(0);
   });
 

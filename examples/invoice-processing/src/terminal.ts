@@ -82,7 +82,9 @@ export class TerminalView implements View, Approver {
   }
 
   private draw(): void {
-    const { columns = 100, rows = 40 } = this.terminal.stdout;
+    // a terminal that does not tell its size reports 0
+    const columns = this.terminal.stdout.columns || 100;
+    const rows = this.terminal.stdout.rows || 40;
     const lines = [...this.runLines(), ...this.questionLines()]
       .slice(-(rows - 1))
       .map((line) => line.slice(0, columns - 1));

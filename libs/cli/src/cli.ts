@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { LineclearClient } from '@lineclear/client';
 import { AppError, toFailure } from '@lineclear/errors';
 import { connectionOf, type Environment } from './connection.js';
-import { createOutput, type Output } from './output.js';
+import { cell, createOutput, type Output } from './output.js';
 import { EXIT, type OptionValues, UsageError, type Verb } from './verb.js';
 import { approvalVerbs } from './verbs/approvals.js';
 import { inspectVerbs } from './verbs/inspect.js';
@@ -98,10 +98,10 @@ reachable, 4 refused.
 function messageOf(error: unknown): string {
   const { message, details } = toFailure(error);
   if (!(error instanceof AppError)) return error instanceof Error ? error.message : message;
-  const facts = (['where', 'seen', 'expected', 'next'] as const).filter(
-    (name) => details[name] !== undefined && !message.includes(String(details[name])),
-  );
-  return [message, ...facts.map((name) => `  ${name}: ${String(details[name])}`)].join('\n');
+  const facts = (['where', 'seen', 'expected', 'next'] as const)
+    .map((name) => ({ name, text: cell(details[name]) }))
+    .filter(({ name, text }) => details[name] !== undefined && !message.includes(text));
+  return [message, ...facts.map(({ name, text }) => `  ${name}: ${text}`)].join('\n');
 }
 
 function exitCodeOf(error: unknown): number {

@@ -185,8 +185,8 @@ export class Decision implements LaneBatch {
 
   #beginWork(work: Work): Fragment | undefined {
     if (this.isSettled(work)) return undefined;
-    if (this.#isStale(work)) return void this.skip(work);
-    if (this.#failedKeys.size > 0 && this.#failedKeys.has(work.key) && waitsInOrder(work)) return void this.wait(work);
+    if (this.#isStale(work)) return this.skip(work);
+    if (this.#failedKeys.size > 0 && this.#failedKeys.has(work.key) && waitsInOrder(work)) return this.wait(work);
     const fragment = new Fragment(work, this.options.context);
     this.options.complete(work, fragment);
     return fragment;
