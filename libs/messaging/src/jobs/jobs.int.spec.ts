@@ -181,6 +181,36 @@ describe('a job that waits for a slot', () => {
   });
 });
 
+describe('a graceful stop', () => {
+  it('waits for the jobs that run, starts none that wait, and leaves those to the next process', async () => {
+    const world = await open();
+    const desk = new Desk();
+    const job = heldBack();
+    desk.execute = (running, signal) => (running.id === 'j1' ? job.execute(running, signal) : Promise.resolve('done'));
+    const { send, lane } = await start(world, desk, { concurrency: 1 });
+    for (const id of ['j1', 'j2']) await send('start', { id });
+    const stopped = lane.stop();
+    job.release();
+    await stopped;
+    expect(desk.results).toMatchObject([{ id: 'j1', outcome: { status: 'done' } }]);
+    expect(await rows(world)).toMatchObject([{ id: 'j2', state: 'queued' }]);
+    await world.restart();
+    await start(world, desk, { concurrency: 1 });
+    await eventually(() => desk.results.length === 2);
+    expect(desk.ran).toEqual(['j1/1', 'j2/1']);
+  });
+
+  it('aborts what does not end in time', async () => {
+    const world = await open();
+    const desk = new Desk();
+    desk.execute = heldBack().execute;
+    const { send, lane } = await start(world, desk);
+    await send('start', { id: 'j1' });
+    await lane.stop({ drainMs: 50 });
+    expect(desk.aborted).toEqual(['j1']);
+  });
+});
+
 describe('recovery of jobs', () => {
   it('tells at once of a lost job of a dead owner', async () => {
     const world = await open();

@@ -185,8 +185,14 @@ export class Decision implements LaneBatch {
 
   #beginWork(work: Work): Fragment | undefined {
     if (this.isSettled(work)) return undefined;
-    if (this.#isStale(work)) return this.skip(work);
-    if (this.#failedKeys.size > 0 && this.#failedKeys.has(work.key) && waitsInOrder(work)) return this.wait(work);
+    if (this.#isStale(work)) {
+      this.skip(work);
+      return undefined;
+    }
+    if (this.#failedKeys.size > 0 && this.#failedKeys.has(work.key) && waitsInOrder(work)) {
+      this.wait(work);
+      return undefined;
+    }
     const fragment = new Fragment(work, this.options.context);
     this.options.complete(work, fragment);
     return fragment;

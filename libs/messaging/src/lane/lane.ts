@@ -1,23 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { type ServiceName, SHARD_COUNT, type Topic, TOPIC_PRODUCER, topicsReadBy } from '@lineclear/contracts';
-import { ConfigError, toFailure, TransientError } from '@lineclear/errors';
+import { ConfigError, toFailure } from '@lineclear/errors';
 import type { DatabaseConfig } from '@lineclear/persistence';
 import type { Bus, BusMembership, BusPosition, BusRecord, BusSink } from '../bus/bus.js';
 import type { CommandSender } from '../mailbox/command-sender.js';
 import { Mailbox } from '../mailbox/mailbox.js';
 import { Retention } from '../outbox/retention.js';
 import { applyCompletion } from './apply.js';
-import { BatchRunner, FencedError } from './batch-runner.js';
+import { BatchRunner } from './batch-runner.js';
 import type { Completion } from './complete.js';
 import { LaneConnection } from './connection.js';
 import { type LaneCounters, newCounters } from './counters.js';
 import { DatabaseClock } from './database-clock.js';
 import { Liveness } from './liveness.js';
 import { type Log, SILENT } from './log.js';
+import { LaneLoop, readClock } from './loop.js';
 import { LaneMemory } from './memory.js';
 import { PublishedPositions, publishedOf } from './published-positions.js';
 import { type Executor, type Handler, HandlerRegistry } from './registry.js';
-import { Failures, Pause } from './settle.js';
+import { Failures } from './settle.js';
 import type { Shard } from './shard.js';
 import { SidePool } from './side-pool.js';
 import { loadShards, takeShards } from './takeover.js';
@@ -45,9 +46,6 @@ export interface LaneOptions {
 
 /** Below this many queued bytes a bus that stopped reading is told to go on. */
 const LOW_WATER_BYTES = 1 << 20;
-const RETRY_MS = 200;
-const LONGEST_RETRY_MS = 5_000;
-const LONGEST_IDLE_MS = 1_000;
 
 /**
  * The loop of one service in one process over all shards that it owns: takes what is ready, lets the handlers decide, commits with one statement,
@@ -66,18 +64,12 @@ export class Lane {
   readonly #published = new PublishedPositions();
   readonly #liveness: Liveness;
   #memory: LaneMemory | undefined;
-  #runner: BatchRunner | undefined;
   #upkeep: Upkeep | undefined;
   #membership: BusMembership | undefined;
-  #loop: Promise<void> | undefined;
-  #wake: (() => void) | undefined;
-  #isAwake = false;
-  #isStopping = false;
-  #pausedUntil = 0;
+  #loop: LaneLoop | undefined;
   #fatal: unknown;
+  #isEnded = false;
   #isThrottled = false;
-  /** batches in a row that ended in trouble of the database, the broker or the lane itself */
-  #failures = 0;
 
   constructor(private readonly options: LaneOptions) {
     const { service, database, bus } = options;
@@ -100,25 +92,18 @@ export class Lane {
       this.#log.warn({ event: name }, 'an event of the contracts has no handler here and will be held');
     await this.#connection.connect();
     await this.#checkShardCount();
-    await this.#sampleClock();
-    const memory = new LaneMemory(this.owner, this.#clock, { service, registry }, () => this.#awake());
+    this.#clock.sample(await readClock(this.#connection));
+    const reader = { service, registry };
+    const memory = new LaneMemory(this.owner, this.#clock, reader, () => this.#loop?.awake());
     this.#memory = memory;
-    this.#runner = this.#newRunner(registry, memory);
-    this.#upkeep = new Upkeep({
-      memory,
-      connection: this.#connection,
-      clock: this.#clock,
-      mailbox: this.#mailbox,
-      liveness: this.#liveness,
-      log: this.#log,
-      mailboxPollMs: this.options.mailboxPollMs ?? (bus.isExclusive ? 5_000 : 100),
-      pool: this.#pool,
-      retention: this.#newRetention(),
-    });
+    const upkeep = this.#newUpkeep(memory);
+    this.#upkeep = upkeep;
+    const runner = this.#newRunner(registry, memory);
+    this.#loop = this.#newLoop(memory, runner, upkeep);
     await this.#liveness.start();
-    await this.#upkeep.prepare();
+    await upkeep.prepare();
     this.#membership = await bus.join({ service, topics: topicsReadBy(service), sink: this.#sink() });
-    this.#loop = this.#run();
+    this.#loop.start();
   }
 
   /** Why the lane is not ready; empty when it is. */
@@ -126,7 +111,7 @@ export class Lane {
     if (this.#fatal !== undefined) return [`the bus failed: ${toFailure(this.#fatal).message}`];
     const reasons: string[] = [];
     if (this.#membership?.ready() !== true) reasons.push('shards are not assigned and read yet');
-    if (performance.now() < this.#pausedUntil) reasons.push('more than half of the keys fail; the lane is paused');
+    if (this.#loop?.isPaused === true) reasons.push('more than half of the keys fail; the lane is paused');
     return reasons;
   }
 
@@ -142,7 +127,7 @@ export class Lane {
       counters.queuedBytesNow = memory.queue.bytes;
       counters.heldKeysNow = [...memory.shards.values()].reduce((sum, { held }) => sum + held.size, 0);
     }
-    counters.pausedNow = performance.now() < this.#pausedUntil;
+    counters.pausedNow = this.#loop?.isPaused ?? false;
     return counters;
   }
 
@@ -151,17 +136,17 @@ export class Lane {
    * Jobs that are still open then follow their recovery rule.
    */
   async stop(options: { drainMs?: number } = {}): Promise<void> {
-    if (this.#isStopping) return;
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     const until = performance.now() + (options.drainMs ?? 10_000);
-    await this.#membership?.pause();
     this.#memory?.jobs.drain();
+    await this.#membership?.pause();
     const isBusy = () =>
       this.#memory !== undefined && (this.#memory.jobs.runningNow > 0 || this.#memory.queue.size > 0);
     while (isBusy() && performance.now() < until && this.#fatal === undefined) await sleep(20);
     this.#memory?.jobs.abortAll('the process stops');
-    this.#isStopping = true;
-    this.#awake();
-    await this.#loop;
+    this.#loop?.end();
+    await this.#loop?.ended();
     await this.#membership?.stop();
     this.#mailbox.stop();
     await this.#liveness.stop().catch(() => undefined);
@@ -171,12 +156,12 @@ export class Lane {
 
   /** Ends at once, as a crash would: nothing is waited for and nothing is told. For tests. */
   async kill(): Promise<void> {
-    this.#isStopping = true;
+    this.#isEnded = true;
+    this.#loop?.end();
     this.#memory?.drop([...this.#memory.shards.keys()]);
-    this.#awake();
     await this.#connection.close();
     this.#memory?.jobs.abortAll('the process was killed');
-    await this.#loop;
+    await this.#loop?.ended();
     this.#mailbox.stop();
     this.#liveness.abandon();
     await this.#pool.end();
@@ -203,6 +188,37 @@ export class Lane {
     });
   }
 
+  #newUpkeep(memory: LaneMemory): Upkeep {
+    const { bus, mailboxPollMs = bus.isExclusive ? 5_000 : 100 } = this.options;
+    return new Upkeep({
+      memory,
+      connection: this.#connection,
+      clock: this.#clock,
+      mailbox: this.#mailbox,
+      liveness: this.#liveness,
+      log: this.#log,
+      mailboxPollMs,
+      pool: this.#pool,
+      retention: this.#newRetention(),
+    });
+  }
+
+  #newLoop(memory: LaneMemory, runner: BatchRunner, upkeep: Upkeep): LaneLoop {
+    return new LaneLoop({
+      memory,
+      runner,
+      upkeep,
+      connection: this.#connection,
+      clock: this.#clock,
+      published: this.#published,
+      counters: this.counters,
+      log: this.#log,
+      limits: { decideMs: 25, inputs: 256, bytes: 1 << 20, ...this.options.batch },
+      membership: () => this.#membership,
+      revoke: (ids) => this.#revoked(ids),
+    });
+  }
+
   #newRetention(): Retention {
     const { logDays = 14, dedupeDays = 28 } = this.options.retention ?? {};
     const readTo = (topic: Topic, partition: number) =>
@@ -217,7 +233,7 @@ export class Lane {
   #apply(completion: Completion): void {
     const memory = this.#memory;
     if (memory === undefined) return;
-    for (const work of completion.works) this.#batch.delete(work);
+    this.#loop?.done(completion.works);
     const { counters } = this;
     applyCompletion(completion, { memory, mailbox: this.#mailbox, counters, membership: () => this.#membership });
     if (this.#isThrottled && memory.queue.bytes < LOW_WATER_BYTES) {
@@ -227,8 +243,8 @@ export class Lane {
   }
 
   #forgetAnswered(works: ReadonlySet<Work>): void {
+    this.#loop?.done(works);
     for (const work of works) {
-      this.#batch.delete(work);
       if (work.origin === 'mailbox' || work.origin === 'job') this.#memory?.knownMail.delete(work.mailbox?.id ?? '');
     }
   }
@@ -246,7 +262,7 @@ export class Lane {
       published: () => publishedOf(this.#memory?.shards.values() ?? []),
       publish: (positions) => {
         const done = this.#published.set(positions, this.#memory?.shards ?? new Map<number, Shard>());
-        this.#awake();
+        this.#loop?.awake();
         return done;
       },
     };
@@ -283,101 +299,6 @@ export class Lane {
     return memory.queue.bytes;
   }
 
-  /** works of the batch that are not committed yet */
-  readonly #batch = new Set<Work>();
-
-  async #run(): Promise<void> {
-    while (!this.#isStopping) {
-      try {
-        if (performance.now() < this.#pausedUntil) await this.#idle(this.#pausedUntil - performance.now());
-        else await this.#once();
-      } catch (error) {
-        await this.#recover(error);
-      }
-    }
-  }
-
-  async #once(): Promise<void> {
-    const memory = this.#memory;
-    const runner = this.#runner;
-    if (memory === undefined || runner === undefined) return;
-    await this.#upkeep?.run();
-    memory.takeDue();
-    const { decideMs = 25, inputs = 256, bytes = 1 << 20 } = this.options.batch ?? {};
-    const limit = Math.max(1, Math.min(inputs, Math.floor(decideMs / runner.decideMsPerInput)));
-    const works = memory.queue.take(limit, bytes);
-    if (works.length === 0 && this.#published.isEmpty) return await this.#idle(this.#idleMs(memory));
-    for (const work of works) this.#batch.add(work);
-    await runner.run(works);
-    this.#batch.clear();
-    this.#failures = 0;
-  }
-
-  #idleMs(memory: LaneMemory): number {
-    const due = memory.nextDue;
-    const wait = due === undefined ? LONGEST_IDLE_MS : due - this.#clock.now();
-    const upkeep = (this.#upkeep?.nextAt ?? 0) - performance.now();
-    return Math.max(1, Math.min(LONGEST_IDLE_MS, wait, upkeep));
-  }
-
-  async #idle(ms: number): Promise<void> {
-    if (this.#isAwake) {
-      this.#isAwake = false;
-      return;
-    }
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#wake = resolve;
-    const timer = setTimeout(resolve, ms);
-    await promise;
-    clearTimeout(timer);
-    this.#wake = undefined;
-    this.#isAwake = false;
-  }
-
-  #awake(): void {
-    this.#isAwake = true;
-    this.#wake?.();
-  }
-
-  async #recover(error: unknown): Promise<void> {
-    const rest = [...this.#batch];
-    this.#batch.clear();
-    const memory = this.#memory;
-    if (memory === undefined || this.#isStopping) return;
-    memory.putBack(rest);
-    if (error instanceof Pause) {
-      this.counters.pauses += 1;
-      this.#pausedUntil = performance.now() + error.pauseMs;
-    } else if (error instanceof FencedError) {
-      this.#log.warn({ shards: error.shards }, 'shards have another owner');
-      this.#revoked(error.shards);
-      await this.#membership?.retake(error.shards);
-    } else {
-      if (!(error instanceof TransientError)) this.#log.error({ err: error }, 'the lane failed and starts over');
-      if (this.#failures > 0) await sleep(Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** this.#failures));
-      this.#failures += 1;
-      await this.#reconnect(memory);
-    }
-  }
-
-  /** The outcome of the last statement is unknown: whatever it was, it is over once the shards are taken again. */
-  async #reconnect(memory: LaneMemory): Promise<void> {
-    const ids = [...memory.shards.keys()];
-    this.counters.reconnects += 1;
-    for (let attempt = 0; !this.#isStopping; attempt += 1) {
-      try {
-        await this.#connection.connect();
-        await this.#sampleClock();
-        this.#revoked(ids);
-        await this.#membership?.retake(ids);
-        return;
-      } catch (error) {
-        this.#log.warn({ err: error }, 'the database cannot be used; trying again');
-        await sleep(Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** attempt));
-      }
-    }
-  }
-
   async #checkShardCount(): Promise<void> {
     const [row] = await this.#connection.query<{ count: number }>('SELECT count(*)::int AS count FROM shard');
     if (row?.count === SHARD_COUNT) return;
@@ -394,13 +315,6 @@ export class Lane {
       ],
       { code: 'wrong-shard-count' },
     );
-  }
-
-  async #sampleClock(): Promise<void> {
-    const [row] = await this.#connection.query<{ now: number }>(
-      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now',
-    );
-    if (row !== undefined) this.#clock.sample(row.now);
   }
 }
 

@@ -1,0 +1,196 @@
+import { TransientError } from '@lineclear/errors';
+import type { BusMembership } from '../bus/bus.js';
+import { type BatchRunner, FencedError } from './batch-runner.js';
+import type { LaneConnection } from './connection.js';
+import type { LaneCounters } from './counters.js';
+import type { DatabaseClock } from './database-clock.js';
+import type { Log } from './log.js';
+import type { LaneMemory } from './memory.js';
+import type { PublishedPositions } from './published-positions.js';
+import { Pause } from './settle.js';
+import type { Upkeep } from './upkeep.js';
+import type { Work } from './work.js';
+
+const RETRY_MS = 200;
+const LONGEST_RETRY_MS = 5_000;
+const LONGEST_IDLE_MS = 1_000;
+
+export interface BatchLimits {
+  /** milliseconds of deciding */
+  readonly decideMs: number;
+  readonly inputs: number;
+  readonly bytes: number;
+}
+
+export interface LoopOptions {
+  readonly memory: LaneMemory;
+  readonly runner: BatchRunner;
+  readonly upkeep: Upkeep;
+  readonly connection: LaneConnection;
+  readonly clock: DatabaseClock;
+  readonly published: PublishedPositions;
+  readonly counters: LaneCounters;
+  readonly log: Log;
+  readonly limits: BatchLimits;
+  readonly membership: () => BusMembership | undefined;
+  /** forgets shards */
+  readonly revoke: (shards: readonly number[]) => void;
+}
+
+/** Takes what is ready, has it decided and committed, and recovers from whatever stops that; until it is stopped. */
+export class LaneLoop {
+  /** works of the batch that are not committed yet */
+  readonly #batch = new Set<Work>();
+  /** batches in a row that ended in trouble of the database, the broker or the lane itself */
+  #failures = 0;
+  #pausedUntil = 0;
+  #isAwake = false;
+  #isStopping = false;
+  #wake: (() => void) | undefined;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: LoopOptions) {}
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  get isPaused(): boolean {
+    return performance.now() < this.#pausedUntil;
+  }
+
+  /** There is something to do. */
+  awake(): void {
+    this.#isAwake = true;
+    this.#wake?.();
+  }
+
+  /** These need not be put back any more. */
+  done(works: Iterable<Work>): void {
+    for (const work of works) this.#batch.delete(work);
+  }
+
+  /** From now on nothing new is taken. */
+  end(): void {
+    this.#isStopping = true;
+    this.awake();
+  }
+
+  /** Resolves when the last batch is over. */
+  async ended(): Promise<void> {
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopping) {
+      try {
+        if (this.isPaused) await this.#idle(this.#pausedUntil - performance.now());
+        else await this.#once();
+      } catch (error) {
+        await this.#recover(error);
+      }
+    }
+  }
+
+  async #once(): Promise<void> {
+    const { memory, runner, upkeep, limits, published } = this.options;
+    await upkeep.run();
+    memory.takeDue();
+    const inputs = Math.max(1, Math.min(limits.inputs, Math.floor(limits.decideMs / runner.decideMsPerInput)));
+    const works = memory.queue.take(inputs, limits.bytes);
+    if (works.length === 0 && published.isEmpty) return await this.#idle(this.#idleMs());
+    for (const work of works) this.#batch.add(work);
+    await runner.run(works);
+    this.#batch.clear();
+    this.#failures = 0;
+  }
+
+  #idleMs(): number {
+    const { memory, clock, upkeep } = this.options;
+    const due = memory.nextDue;
+    const wait = due === undefined ? LONGEST_IDLE_MS : due - clock.now();
+    return Math.max(1, Math.min(LONGEST_IDLE_MS, wait, upkeep.nextAt - performance.now()));
+  }
+
+  async #idle(ms: number): Promise<void> {
+    if (!this.#isAwake) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      const timer = setTimeout(resolve, ms);
+      await promise;
+      clearTimeout(timer);
+      this.#wake = undefined;
+    }
+    this.#isAwake = false;
+  }
+
+  /** Never rejects: what it cannot mend it tries again. */
+  async #recover(error: unknown): Promise<void> {
+    const { memory, counters, log } = this.options;
+    const rest = [...this.#batch];
+    this.#batch.clear();
+    if (this.#isStopping) return;
+    memory.putBack(rest);
+    if (error instanceof Pause) {
+      counters.pauses += 1;
+      this.#pausedUntil = performance.now() + error.pauseMs;
+      return;
+    }
+    if (error instanceof FencedError && (await this.#retake(error.shards))) return;
+    if (!(error instanceof TransientError || error instanceof FencedError))
+      log.error({ err: error }, 'the lane failed and starts over');
+    if (this.#failures > 0) await pause(this.#failures);
+    this.#failures += 1;
+    await this.#reconnect(error instanceof FencedError ? error.shards : []);
+  }
+
+  /** @returns false when the database failed meanwhile */
+  async #retake(shards: readonly number[]): Promise<boolean> {
+    const { log, revoke, membership } = this.options;
+    log.warn({ shards }, 'shards have another owner');
+    revoke(shards);
+    try {
+      await membership()?.retake(shards);
+      return true;
+    } catch (error) {
+      log.warn({ err: error, shards }, 'shards could not be taken again');
+      return false;
+    }
+  }
+
+  /** The outcome of the last statement is unknown: whatever it was, it is over once the shards are taken again. */
+  async #reconnect(lost: readonly number[]): Promise<void> {
+    const { memory, connection, counters, log, revoke, membership } = this.options;
+    const shards = [...new Set([...memory.shards.keys(), ...lost])];
+    counters.reconnects += 1;
+    for (let attempt = 0; !this.#isStopping; attempt += 1) {
+      try {
+        await connection.connect();
+        await this.#sampleClock();
+        revoke(shards);
+        await membership()?.retake(shards);
+        return;
+      } catch (error) {
+        log.warn({ err: error }, 'the database cannot be used; trying again');
+        await pause(attempt);
+      }
+    }
+  }
+
+  async #sampleClock(): Promise<void> {
+    this.options.clock.sample(await readClock(this.options.connection));
+  }
+}
+
+/** The database's time in milliseconds since the epoch. @throws TransientError */
+export async function readClock(connection: LaneConnection): Promise<number> {
+  const [row] = await connection.query<{ now: number }>(
+    'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now',
+  );
+  return row?.now ?? Date.now();
+}
+
+function pause(attempt: number): Promise<void> {
+  const ms = Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** attempt);
+  return new Promise((resolve) => void setTimeout(resolve, ms));
+}
