@@ -35,7 +35,7 @@ afterEach(async () => {
   await Promise.all(worlds.splice(0).map((world) => world.close()));
 });
 
-describe('a lane', () => {
+describe('M2: a lane', () => {
   it('commits state, event and position with one statement', async () => {
     const { world, lane } = await start();
     await world.publish(add('a', 2));
