@@ -44,6 +44,8 @@ export interface LaneOptions {
   readonly failed?: (error: unknown) => void;
 }
 
+/** A handler that does not return cannot hold up a stop for longer; its batch is lost as in a crash. */
+const LAST_BATCH_MS = 2_000;
 /** Below this many queued bytes a bus that stopped reading is told to go on. */
 const LOW_WATER_BYTES = 1 << 20;
 
@@ -146,12 +148,19 @@ export class Lane {
     while (isBusy() && performance.now() < until && this.#fatal === undefined) await sleep(20);
     this.#memory?.jobs.abortAll('the process stops');
     this.#loop?.end();
-    await this.#loop?.ended();
+    await this.#lastBatch(Math.max(LAST_BATCH_MS, until - performance.now()));
     await this.#membership?.stop();
     this.#mailbox.stop();
     await this.#liveness.stop().catch(() => undefined);
     await this.#connection.close();
     await this.#pool.end();
+  }
+
+  async #lastBatch(withinMs: number): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, withinMs);
+    await Promise.race([this.#loop?.ended(), late.promise]);
+    clearTimeout(timer);
   }
 
   /** Ends at once, as a crash would: nothing is waited for and nothing is told. For tests. */

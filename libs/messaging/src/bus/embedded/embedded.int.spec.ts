@@ -40,6 +40,19 @@ describe('M3: the hand-over in the process', () => {
     expect(await counters(world)).toEqual({ a: { total: 18, version: 3 } });
   });
 
+  it('takes large records in by portions, and all of them', async () => {
+    const world = await open();
+    for (let n = 1; n <= 60; n += 1) await world.publish(add('a', 1, `${n}-${'x'.repeat(100_000)}`));
+    const handled: LaneInput[] = [];
+    const lane = await world.startLane({ service: COUNTING, handlers: [countingHandler(handled)] });
+    await eventually(() => handled.length === 60);
+    const order = handled.map((input) =>
+      Number.parseInt((input as EventInput<'policy-set.activated'>).event.data.hash, 10),
+    );
+    expect(order).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
+    expect(lane.reasons()).toEqual([]);
+  });
+
   it('gives the event as it was emitted, not parsed again, and its text with it', async () => {
     const world = await open();
     const events: unknown[] = [];

@@ -15,6 +15,8 @@ export interface Faults {
 }
 
 const REPLAYED = 10;
+/** Characters that one fall-back repeats, so that large records do not fill the queue with repetitions. */
+const REPLAYED_SIZE = 100_000;
 
 /**
  * Makes a bus as unkind as Kafka may be: duplicates, delays per topic and consumer, reordering across topics, positions that fall back. Order per topic and
@@ -65,6 +67,8 @@ export class FaultInjector implements Bus {
 
 class FaultySink implements BusSink {
   readonly #channels = new Map<string, Channel>();
+  /** what the lane said last */
+  #queuedBytes = 0;
 
   constructor(
     private readonly inner: BusSink,
@@ -89,9 +93,10 @@ class FaultySink implements BusSink {
   }
 
   deliver(records: readonly BusRecord[]): number {
+    for (const record of records) this.#channel(record.topic).add(this.#withRepetitions(record));
     let bytes = 0;
-    for (const record of records) bytes = this.#channel(record.topic).add(this.#withRepetitions(record));
-    return bytes;
+    for (const channel of this.#channels.values()) bytes += channel.waitingBytes;
+    return bytes + this.#queuedBytes;
   }
 
   failed(error: unknown): void {
@@ -135,7 +140,10 @@ class FaultySink implements BusSink {
       this.counts.delays += 1;
       return this.random() * maxDelayMs;
     };
-    channel = new Channel((records) => this.inner.deliver(records), stall);
+    const hand = (passed: readonly BusRecord[]) => {
+      this.#queuedBytes = this.inner.deliver(passed);
+    };
+    channel = new Channel(hand, stall);
     this.#channels.set(topic, channel);
     return channel;
   }
@@ -145,26 +153,31 @@ class FaultySink implements BusSink {
 class Channel {
   #waiting: BusRecord[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #bytes = 0;
   readonly #last = new Map<number, BusRecord[]>();
 
   constructor(
-    private readonly deliver: (records: readonly BusRecord[]) => number,
+    private readonly deliver: (records: readonly BusRecord[]) => void,
     private readonly stall: () => number,
   ) {}
 
-  add(records: readonly BusRecord[]): number {
+  get waitingBytes(): number {
+    return this.#waiting.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
+  }
+
+  add(records: readonly BusRecord[]): void {
     for (const record of records) {
       this.#waiting.push(record);
       const last = this.#last.get(record.partition) ?? [];
       this.#last.set(record.partition, [...last, record].slice(-REPLAYED));
     }
     if (this.#timer === undefined) this.#flush();
-    return this.#bytes;
   }
 
   lastOf(partition: number): readonly BusRecord[] {
-    return this.#last.get(partition) ?? [];
+    const records = this.#last.get(partition) ?? [];
+    let size = 0;
+    const first = records.findLastIndex(({ value }) => (size += value?.length ?? 0) > REPLAYED_SIZE);
+    return records.slice(first + 1);
   }
 
   drop(partitions: readonly number[]): void {
@@ -187,6 +200,6 @@ class Channel {
     }
     const records = this.#waiting;
     this.#waiting = [];
-    this.#bytes = this.deliver(records);
+    this.deliver(records);
   }
 }
