@@ -125,6 +125,11 @@ export class RelayStream {
     return this.#cluster !== undefined && this.#cluster !== cluster;
   }
 
+  /** @returns whether the broker has acknowledged more than it has now. @param end the offset of its next record, if it is known */
+  isPast(end: bigint | undefined): boolean {
+    return end !== undefined && this.#brokerOffset !== undefined && end <= this.#brokerOffset;
+  }
+
   #restartAt(next: bigint): void {
     this.#next = next;
     this.#cursor = new Cursor(this.topic, this.partition, next);

@@ -8,10 +8,25 @@ import { Signal } from '../bus/signal.js';
 import type { Log } from '../lane/log.js';
 import { type Ack, RelayStream } from './relay-stream.js';
 
+/** What a broker has of some topics. */
+export interface BrokerView {
+  /** id of the cluster: another one than before has none of what was sent */
+  readonly cluster: string;
+  readonly ends: readonly BrokerEnd[];
+}
+
+export interface BrokerEnd {
+  readonly topic: Topic;
+  readonly partition: number;
+  /** the offset that the next record gets */
+  readonly end: bigint;
+}
+
 /** The broker as the relay needs it. */
 export interface LogPublisher {
-  /** Resolves with the id of the cluster; another id than before means that what was sent is gone. */
-  connect(): Promise<string>;
+  connect(): Promise<void>;
+  /** @throws when a topic is missing, too */
+  inspect(topics: readonly Topic[]): Promise<BrokerView>;
   /**
    * Sends records, in order per partition, in one request; resolves when all are stored. A rejection says nothing about what was stored, and
    * disconnects: `connect` must be called before the next `send`.
@@ -37,6 +52,8 @@ const REQUEST_RECORDS = 500;
 const PUBLISH_EVERY_MS = 200;
 const IDLE_CHECK_MS = 1_000;
 const STOP_LIMIT_MS = 2_000;
+/** A broker that lost its data while nothing is sent is found out by looking. */
+const INSPECT_EVERY_MS = 10_000;
 
 /**
  * The reader of the outbox towards Kafka: sends what the lane commits, in order per topic and shard, at least once.
@@ -49,6 +66,7 @@ export class Relay {
   readonly #changed = new Signal();
   readonly #stopping = new AbortController();
   #cluster: bigint | undefined;
+  #inspectAtMs = 0;
   #stopByMs = Number.POSITIVE_INFINITY;
   #publishTimer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -89,20 +107,20 @@ export class Relay {
     return this.#cluster !== undefined;
   }
 
-  /** Sends what is left, for 2 s at the longest; the rest is sent by the next owner. */
+  /** Sends what is left, for 2 s, and waits as long again for an answer; the rest is sent by the next owner. */
   async stop(): Promise<void> {
     this.#stopByMs = performance.now() + STOP_LIMIT_MS;
     this.#stopping.abort();
     this.#changed.wake();
     clearTimeout(this.#publishTimer);
-    await this.#running;
+    await Promise.race([this.#running, delay(2 * STOP_LIMIT_MS, undefined, { ref: false })]);
     await this.options.publisher.close();
   }
 
   async #run(): Promise<void> {
-    const { signal } = this.#stopping;
     while (this.#goesOn()) {
-      if (this.#cluster === undefined) await this.#connect(signal);
+      if (this.#cluster === undefined) await this.#connect();
+      else if (performance.now() >= this.#inspectAtMs) await this.#inspectAgain();
       else if (!(await this.#read()) || !(await this.#send(this.#cluster))) await this.#changed.wait(this.#idleMs());
     }
   }
@@ -115,19 +133,43 @@ export class Relay {
 
   /** Until something can be sent again. */
   #idleMs(): number {
+    const untilInspect = this.#inspectAtMs - performance.now();
     const waits = [...this.#streams.values()].flatMap(({ hasQueued, retryAtMs }) => (hasQueued ? [retryAtMs] : []));
-    return Math.max(1, Math.min(IDLE_CHECK_MS, ...waits.map((atMs) => atMs - performance.now())));
+    return Math.max(1, Math.min(IDLE_CHECK_MS, untilInspect, ...waits.map((atMs) => atMs - performance.now())));
   }
 
-  async #connect(signal: AbortSignal): Promise<void> {
-    const onError = (error: unknown) =>
-      this.options.log.warn({ error }, 'the broker cannot be reached; events wait in the log');
-    const id = await repeat(() => this.options.publisher.connect(), { signal, onError });
-    if (id === undefined) return;
-    const cluster = clusterMark(id);
+  async #connect(): Promise<void> {
+    const { publisher, log } = this.options;
+    const onError = (error: unknown) => log.warn({ error }, 'the broker cannot be used yet; events wait in the log');
+    const connect = async () => {
+      await publisher.connect();
+      await this.#inspect();
+    };
+    await repeat(connect, { signal: this.#stopping.signal, onError });
+  }
+
+  async #inspectAgain(): Promise<void> {
+    try {
+      await this.#inspect();
+    } catch (error) {
+      this.#cluster = undefined;
+      this.options.log.warn({ error }, 'the broker does not answer; connecting anew');
+    }
+  }
+
+  /** Finds out whether the broker still has what was sent to it. */
+  async #inspect(): Promise<void> {
+    const topics = new Set([...this.#streams.values()].map(({ topic }) => topic));
+    const view = await this.options.publisher.inspect([...topics]);
+    const cluster = clusterMark(view.cluster);
+    const ends = new Map(view.ends.map((end) => [keyOf(end), end.end]));
+    const emptied = new Set<Topic>();
+    for (const stream of this.#streams.values())
+      if (stream.isOfOtherCluster(cluster) || stream.isPast(ends.get(keyOf(stream)))) emptied.add(stream.topic);
     this.#cluster = cluster;
+    this.#inspectAtMs = performance.now() + INSPECT_EVERY_MS;
     this.#rewind(
-      [...this.#streams.values()].filter((stream) => stream.isOfOtherCluster(cluster)),
+      [...this.#streams.values()].filter(({ topic }) => emptied.has(topic)),
       cluster,
     );
   }

@@ -6,7 +6,7 @@ import type { Cursor } from '../bus/embedded/cursor.js';
 import { READ_LIMIT } from '../bus/embedded/log-reader.js';
 import type { BusRecord, PublishedPosition } from '../bus/bus.js';
 import { SILENT } from '../lane/log.js';
-import { type LogPublisher, type OutboxLog, Relay } from './relay.js';
+import { type BrokerView, type LogPublisher, type OutboxLog, Relay } from './relay.js';
 import type { Ack } from './relay-stream.js';
 
 /** The outbox and what the lane notes, in memory. */
@@ -66,10 +66,21 @@ class MemoryBroker implements LogPublisher {
   readonly broken = new Set<number>();
   #isConnected = false;
 
-  connect(): Promise<string> {
+  connect(): Promise<void> {
     this.connects += 1;
     this.#isConnected = true;
-    return Promise.resolve(this.cluster);
+    return Promise.resolve();
+  }
+
+  inspect(topics: readonly Topic[]): Promise<BrokerView> {
+    const ends = topics.flatMap((topic) =>
+      [0, 1].map((partition) => ({ topic, partition, end: this.#end(partition) })),
+    );
+    return Promise.resolve({ cluster: this.cluster, ends });
+  }
+
+  #end(partition: number): bigint {
+    return BigInt(this.of(partition).length);
   }
 
   async send(records: readonly BusRecord[]): Promise<readonly Ack[]> {
@@ -219,6 +230,20 @@ describe('the relay', () => {
     relay.appended(outbox.append(0));
     await eventually(() => broker.firsts(0).length === 4 && broker.of(1).length === 3);
     expect(broker.of(0)).toEqual(['0/3', '0/0', '0/1', '0/2', '0/3']);
+  });
+
+  it('sends the whole log of a topic again when the broker has less than it acknowledged, also when nothing new comes', async () => {
+    const outbox = new MemoryOutbox();
+    const broker = new MemoryBroker();
+    const first = start(outbox, broker);
+    first.assigned([0, 1]);
+    first.appended([...outbox.append(0, 3), ...outbox.append(1, 3)]);
+    await eventually(() => outbox.noted.get('0')?.next === 3n && outbox.noted.get('1')?.next === 3n);
+    await first.stop();
+    broker.stored.delete(0);
+    start(outbox, broker).assigned([0, 1]);
+    await eventually(() => broker.of(0).length === 3 && broker.of(1).length === 6);
+    expect(broker.of(0)).toEqual(['0/0', '0/1', '0/2']);
   });
 
   it('sends nothing more of a shard that was given back', async () => {

@@ -1,6 +1,6 @@
 import type { ServiceName, Topic } from '@lineclear/contracts';
 import type { DatabaseConfig } from '@lineclear/persistence';
-import type { Kafka } from 'kafkajs';
+import type { ISocketFactory } from 'kafkajs';
 import { type Log, SILENT } from '../../lane/log.js';
 import { Relay } from '../../outbox/relay.js';
 import type { Bus, BusMembership, BusPosition, BusRecord, BusSink, JoinOptions } from '../bus.js';
@@ -35,17 +35,13 @@ const groupOf = (service: ServiceName): string => service;
 export class KafkaBus implements Bus {
   readonly positions = 'broker';
   readonly isExclusive = false;
-  readonly #kafka: Kafka;
   readonly #members = new Set<KafkaMember>();
 
-  constructor(private readonly options: KafkaBusOptions) {
-    const { brokers, clientId, log = SILENT } = options;
-    this.#kafka = kafkaClient({ brokers, clientId, log });
-  }
+  constructor(private readonly options: KafkaBusOptions) {}
 
   /** Resolves before the group has been joined, also while no broker answers; `ready` tells. `tasks` is left to the ingress. */
   join(options: JoinOptions): Promise<BusMembership> {
-    const member = new KafkaMember(options, this.#kafka, this.options);
+    const member = new KafkaMember(options, this.options);
     this.#members.add(member);
     return Promise.resolve(member);
   }
@@ -62,19 +58,21 @@ class KafkaMember implements BusMembership {
   readonly #reader: LogReader;
   #stopped: Promise<void> | undefined;
 
-  constructor({ service, topics, sink }: JoinOptions, kafka: Kafka, options: KafkaBusOptions) {
-    const { databaseOf, prefix, memberFolder, queuedBytesLimit = 8 << 20, log = SILENT } = options;
+  constructor({ service, topics, sink }: JoinOptions, options: KafkaBusOptions) {
+    const { brokers, clientId, databaseOf, prefix, memberFolder, queuedBytesLimit = 8 << 20, log = SILENT } = options;
     const names = new TopicNames(prefix);
     const database = databaseOf(service);
+    const client = { brokers, clientId, log };
+    const newClient = (socketFactory?: ISocketFactory) => kafkaClient({ ...client, retries: 2, socketFactory });
     this.#reader = new LogReader(database);
     this.#relay = new Relay({
       sink,
       outbox: { read: (topic, cursors) => this.#reader.read(database.schema, topic, cursors) },
-      publisher: new KafkaPublisher(kafka, names, log),
+      publisher: new KafkaPublisher(newClient, names, log),
       log,
     });
     this.#consumer = new ShardConsumer({
-      kafka,
+      kafka: kafkaClient(client),
       names,
       group: names.group(groupOf(service)),
       topics: topics.filter((topic) => !IS_INGRESS.has(topic)),

@@ -1,4 +1,12 @@
-import { type ConsumerConfig, Kafka, type LogEntry, logLevel, type ProducerConfig, type RetryOptions } from 'kafkajs';
+import {
+  type ConsumerConfig,
+  type ISocketFactory,
+  Kafka,
+  type LogEntry,
+  logLevel,
+  type ProducerConfig,
+  type RetryOptions,
+} from 'kafkajs';
 import type { Log } from '../../lane/log.js';
 import { patchRequestQueue } from './request-queue-patch.js';
 
@@ -7,35 +15,37 @@ export interface KafkaClientOptions {
   readonly brokers: readonly string[];
   readonly clientId: string;
   readonly log: Log;
+  /** how often kafkajs repeats by itself, default 10 */
+  readonly retries?: number;
+  readonly socketFactory?: ISocketFactory | undefined;
 }
 
-const RETRY: RetryOptions = { initialRetryTime: 200, maxRetryTime: 10_000, retries: 10 };
+/** Short pauses: kafkajs nests its repetitions, and a broker that is back should be found soon. */
+const RETRY: RetryOptions = { initialRetryTime: 200, maxRetryTime: 2_000, retries: 10 };
 
-/** Errors that kafkajs reports at every start or rebalance and repeats by itself. */
-const HARMLESS =
-  /coordinator|rebalancing|The coordinator is loading|not aware of this member|Limiting retries|leadership election/i;
+/** Of what kafkajs logs, the one thing that nobody is told otherwise: records that were not read are gone. */
+const UNTOLD = /offset out of range/i;
+
+patchRequestQueue();
 
 /** The only place where kafkajs is set up; every setting that has a bad default is explicit. */
-export function kafkaClient({ brokers, clientId, log }: KafkaClientOptions): Kafka {
-  patchRequestQueue();
+export function kafkaClient({ brokers, clientId, log, retries = 10, socketFactory }: KafkaClientOptions): Kafka {
   return new Kafka({
     brokers: [...brokers],
+    socketFactory,
     clientId,
     connectionTimeout: 5_000,
     requestTimeout: 30_000,
-    retry: RETRY,
+    retry: { ...RETRY, retries },
     logLevel: logLevel.ERROR,
     logCreator: () => (entry) => forward(entry, log),
   });
 }
 
-/** Every error of kafkajs is repeated by it or told to us by a rejection: none is more than a warning. */
-function forward({ namespace, log: { message, error } }: LogEntry, log: Log): void {
-  if (HARMLESS.test(`${message} ${String(error ?? '')}`)) return;
-  log.warn({ part: `kafkajs ${namespace}`, error: error as unknown }, message);
+/** Every other error comes to us as a rejection or a crash, which is logged where it is handled; kafkajs writes several lines for each. */
+function forward({ namespace, log: { message, ...fields } }: LogEntry, log: Log): void {
+  if (UNTOLD.test(message)) log.error({ part: `kafkajs ${namespace}`, ...fields }, message);
 }
-
-export const HEARTBEAT_INTERVAL_MS = 3_000;
 
 /** `restartOnFailure` must not throw. Codecs: gzip or none; kafkajs has no other, and an unknown one ends the consumer. */
 export function consumerSettings(
@@ -46,7 +56,7 @@ export function consumerSettings(
     groupId,
     sessionTimeout: 10_000,
     rebalanceTimeout: 60_000,
-    heartbeatInterval: HEARTBEAT_INTERVAL_MS,
+    heartbeatInterval: 3_000,
     maxWaitTimeInMs: 500,
     maxBytesPerPartition: 1_048_576,
     maxBytes: 4_194_304,
@@ -63,7 +73,7 @@ export const PRODUCER_SETTINGS: ProducerConfig = {
   idempotent: true,
   maxInFlightRequests: 1,
   allowAutoTopicCreation: false,
-  retry: { ...RETRY, maxRetryTime: 1_000, retries: 3 },
+  retry: { ...RETRY, retries: 2 },
   createPartitioner:
     () =>
     ({ message }) => {

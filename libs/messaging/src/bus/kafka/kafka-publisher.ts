@@ -1,39 +1,65 @@
+import type { Topic } from '@lineclear/contracts';
 import { TransientError } from '@lineclear/errors';
-import type { Kafka, Producer, TopicMessages } from 'kafkajs';
+import type { ISocketFactory, Kafka, Producer, TopicMessages } from 'kafkajs';
 import type { Log } from '../../lane/log.js';
-import type { LogPublisher } from '../../outbox/relay.js';
+import type { BrokerEnd, BrokerView, LogPublisher } from '../../outbox/relay.js';
 import type { Ack } from '../../outbox/relay-stream.js';
 import type { BusRecord } from '../bus.js';
 import { PRODUCER_SETTINGS } from './kafka-client.js';
+import { ProducerSockets } from './producer-sockets.js';
 import type { TopicNames } from './topics.js';
 
-/** Sends to Kafka with one idempotent producer, which any failure ends (kafka-client.ts says why). */
+interface Connected {
+  readonly producer: Producer;
+  readonly sockets: ProducerSockets;
+}
+
+/**
+ * Sends to Kafka with one idempotent producer, which ends with any failure (kafka-client.ts says why) and with its first lost connection
+ * (producer-sockets.ts). What is inspected after `connect` is therefore what the producer sends to.
+ */
 export class KafkaPublisher implements LogPublisher {
-  #producer: Producer | undefined;
+  #connected: Connected | undefined;
 
   constructor(
-    private readonly kafka: Kafka,
+    private readonly newClient: (socketFactory?: ISocketFactory) => Kafka,
     private readonly names: TopicNames,
     private readonly log: Log,
   ) {}
 
-  async connect(): Promise<string> {
+  async connect(): Promise<void> {
     await this.close();
-    const id = await this.#clusterId();
-    const producer = this.kafka.producer(PRODUCER_SETTINGS);
+    const sockets = new ProducerSockets();
+    const producer = this.newClient(sockets.factory).producer(PRODUCER_SETTINGS);
     try {
       await producer.connect();
     } catch (error) {
       await this.#end(producer);
       throw error;
     }
-    this.#producer = producer;
-    return id;
+    sockets.arm();
+    this.#connected = { producer, sockets };
+  }
+
+  async inspect(topics: readonly Topic[]): Promise<BrokerView> {
+    const admin = this.newClient().admin();
+    try {
+      await admin.connect();
+      const { clusterId } = await admin.describeCluster();
+      const ends: BrokerEnd[] = [];
+      for (const topic of topics)
+        for (const { partition, high } of await admin.fetchTopicOffsets(this.names.wire(topic)))
+          ends.push({ topic, partition, end: BigInt(high) });
+      return { cluster: clusterId, ends };
+    } finally {
+      await admin.disconnect();
+    }
   }
 
   async send(records: readonly BusRecord[]): Promise<readonly Ack[]> {
-    const producer = this.#producer;
-    if (producer === undefined) throw new TransientError('broker-unavailable', 'there is no producer; connect first');
+    const connected = this.#connected;
+    if (connected === undefined)
+      throw new TransientError('broker-unavailable', 'there is no connection to the broker; connect first');
     const topicMessages: TopicMessages[] = [...Map.groupBy(records, ({ topic }) => topic)].map(([topic, ofTopic]) => ({
       topic: this.names.wire(topic),
       messages: ofTopic.map(({ partition, key, headers, value }) => ({
@@ -44,7 +70,8 @@ export class KafkaPublisher implements LogPublisher {
       })),
     }));
     try {
-      const stored = await producer.sendBatch({ acks: -1, topicMessages });
+      const { producer, sockets } = connected;
+      const stored = await sockets.during(() => producer.sendBatch({ acks: -1, topicMessages }));
       return stored.flatMap(({ topicName, partition, baseOffset }) => {
         const topic = this.names.topic(topicName);
         return topic === undefined || baseOffset === undefined
@@ -58,19 +85,9 @@ export class KafkaPublisher implements LogPublisher {
   }
 
   async close(): Promise<void> {
-    const producer = this.#producer;
-    this.#producer = undefined;
-    if (producer !== undefined) await this.#end(producer);
-  }
-
-  async #clusterId(): Promise<string> {
-    const admin = this.kafka.admin();
-    try {
-      await admin.connect();
-      return (await admin.describeCluster()).clusterId;
-    } finally {
-      await admin.disconnect();
-    }
+    const connected = this.#connected;
+    this.#connected = undefined;
+    if (connected !== undefined) await this.#end(connected.producer);
   }
 
   async #end(producer: Producer): Promise<void> {

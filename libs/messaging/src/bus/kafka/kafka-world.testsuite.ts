@@ -21,13 +21,6 @@ const QUEUED_BYTES_LIMIT = 1 << 20;
 
 const schemaOf = (service: ServiceName): string => service.replaceAll('-', '_');
 
-export interface KafkaWorldOptions {
-  /** default: the one of the test process */
-  readonly brokers?: readonly string[];
-  /** Wraps every bus, such as by the injector. */
-  readonly wrap?: (bus: Bus) => Bus;
-}
-
 interface Running {
   readonly lane: Lane;
   readonly bus: KafkaBus;
@@ -39,7 +32,6 @@ export class KafkaWorld implements BusWorld {
   readonly #running = new Set<Running>();
 
   private constructor(
-    private readonly options: KafkaWorldOptions,
     readonly brokers: readonly string[],
     readonly prefix: string,
     readonly admin: Admin,
@@ -48,8 +40,9 @@ export class KafkaWorld implements BusWorld {
     private readonly pool: SidePool,
   ) {}
 
-  static async open(options: KafkaWorldOptions = {}): Promise<KafkaWorld> {
-    const brokers = options.brokers ?? (await sharedKafka());
+  /** @param given default: the brokers of the test process */
+  static async open(given?: readonly string[]): Promise<KafkaWorld> {
+    const brokers = given ?? (await sharedKafka());
     const kafka = kafkaClient({ brokers, clientId: 'test', log: SILENT });
     const [admin, producer] = [kafka.admin(), kafka.producer(PRODUCER_SETTINGS)];
     await Promise.all([admin.connect(), producer.connect()]);
@@ -59,7 +52,7 @@ export class KafkaWorld implements BusWorld {
       createTopics(admin, new TopicNames(prefix), { topics: TOPICS_HERE, replicas: 1 }),
     ]);
     const pool = new SidePool(database, 'test', 2);
-    return new KafkaWorld(options, brokers, prefix, admin, producer, database, pool);
+    return new KafkaWorld(brokers, prefix, admin, producer, database, pool);
   }
 
   startProducer(): Promise<Lane> {
@@ -118,7 +111,7 @@ export class KafkaWorld implements BusWorld {
       prefix: this.prefix,
       queuedBytesLimit: QUEUED_BYTES_LIMIT,
     });
-    const lane = new Lane({ service, database, bus: wrap(this.options.wrap?.(bus) ?? bus) });
+    const lane = new Lane({ service, database, bus: wrap(bus) });
     this.#running.add({ lane, bus });
     await lane.start(handlers);
     return lane;
