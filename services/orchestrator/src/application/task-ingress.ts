@@ -1,4 +1,4 @@
-import { derivedId, runIdOf } from '@lineclear/contracts';
+import { derivedId, runIdOf, type WireHeaders } from '@lineclear/contracts';
 import type { Producers } from '@lineclear/identity';
 import type { BusRecord, NewCommand } from '@lineclear/messaging';
 import { readSubmission, type Submission } from '../domain/submission.js';
@@ -7,7 +7,11 @@ import { SUBMIT_TASK } from './names.js';
 /** Refusals of tasks from nobody known are kept apart from every tenant. */
 const NO_TENANT = 'unassigned';
 
-export type TaskRecord = Pick<BusRecord, 'topic' | 'partition' | 'offset' | 'headers' | 'value'>;
+/** As the ingress reads it: bytes that nobody has looked at. */
+export interface TaskRecord extends Pick<BusRecord, 'topic' | 'partition' | 'offset'> {
+  readonly headers: WireHeaders;
+  readonly value: string | Uint8Array | null;
+}
 
 /**
  * A record of the topic `tasks` as a command to the owner of its run. The command's id is derived from run and payload, so a record that comes twice
@@ -24,7 +28,7 @@ export function taskCommandOf(record: TaskRecord, producers: Producers): NewComm
 }
 
 function submissionOf({ topic, partition, offset, headers, value }: TaskRecord): Submission {
-  const body = value === null ? null : Buffer.from(value);
+  const body = typeof value === 'string' ? Buffer.from(value) : value;
   const read = readSubmission(headers, body, { binding: 'kafka' });
   if ('submission' in read) return read.submission;
   const task = { id: `${partition}/${offset}`, source: `topic ${topic}` };
