@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { ServiceName, Topic } from '@lineclear/contracts';
+import { type ServiceName, SHARD_COUNT, type Topic } from '@lineclear/contracts';
 import { createDataSource, type DatabaseConfig, type Migration, migrate } from '@lineclear/persistence';
-import { sharedKafka, testDatabase } from '@lineclear/test-kit';
+import { eventually, sharedKafka, testDatabase } from '@lineclear/test-kit';
 import type { Admin, Producer } from 'kafkajs';
 import { Lane } from '../../lane/lane.js';
 import { SILENT } from '../../lane/log.js';
@@ -13,7 +13,7 @@ import type { BusWorld, RawRecord } from '../bus.testsuite.js';
 import { emitter, type Tallies, TallyTable1764400000001 } from '../tally.testsuite.js';
 import { KafkaBus } from './kafka-bus.js';
 import { kafkaClient, PRODUCER_SETTINGS } from './kafka-client.js';
-import { createTopics, TopicNames } from './topics.js';
+import { TopicNames } from './topics.js';
 
 /** What the producer (policy engine) and the consumer (tool registry) write and read. */
 const TOPICS_HERE: readonly Topic[] = ['runs', 'policy', 'policies', 'approvals', 'catalog', 'tools'];
@@ -47,10 +47,7 @@ export class KafkaWorld implements BusWorld {
     const [admin, producer] = [kafka.admin(), kafka.producer(PRODUCER_SETTINGS)];
     await Promise.all([admin.connect(), producer.connect()]);
     const prefix = `t${randomUUID().slice(0, 8)}.`;
-    const [database] = await Promise.all([
-      newDatabase(),
-      createTopics(admin, new TopicNames(prefix), { topics: TOPICS_HERE, replicas: 1 }),
-    ]);
+    const [database] = await Promise.all([newDatabase(), createTopics(admin, new TopicNames(prefix), TOPICS_HERE)]);
     const pool = new SidePool(database, 'test', 2);
     return new KafkaWorld(brokers, prefix, admin, producer, database, pool);
   }
@@ -88,7 +85,7 @@ export class KafkaWorld implements BusWorld {
   async createTopics(topics: readonly Topic[] = TOPICS_HERE): Promise<void> {
     const admin = kafkaClient({ brokers: this.brokers, clientId: 'test', log: SILENT }).admin();
     await admin.connect();
-    await createTopics(admin, new TopicNames(this.prefix), { topics, replicas: 1 });
+    await createTopics(admin, new TopicNames(this.prefix), topics);
     await admin.disconnect();
   }
 
@@ -141,6 +138,15 @@ async function migrateSchema(
   ]);
   await migrate(source);
   await source.destroy();
+}
+
+/** Makes the topics that are missing, and waits until their partitions have leaders. */
+export async function createTopics(admin: Admin, names: TopicNames, topics: readonly Topic[]): Promise<void> {
+  const existing = new Set(await admin.listTopics());
+  const missing = topics.map((topic) => names.wire(topic)).filter((topic) => !existing.has(topic));
+  const configs = missing.map((topic) => ({ topic, numPartitions: SHARD_COUNT, replicationFactor: 1 }));
+  if (missing.length > 0) await admin.createTopics({ topics: configs, waitForLeaders: false });
+  for (const topic of missing) await eventually(() => admin.fetchTopicOffsets(topic), { timeoutMs: 30_000 });
 }
 
 /** A broker keeps some files and memory for every partition. */

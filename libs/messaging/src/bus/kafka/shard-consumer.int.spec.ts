@@ -8,10 +8,10 @@ import { eventually, kafkaAvailability, sharedKafka } from '@lineclear/test-kit'
 import { SILENT } from '../../lane/log.js';
 import type { BusPosition, BusRecord, BusSink } from '../bus.js';
 import { kafkaClient, PRODUCER_SETTINGS } from './kafka-client.js';
-import { deleteTopics } from './kafka-world.testsuite.js';
+import { createTopics, deleteTopics } from './kafka-world.testsuite.js';
 import { fileMemberStore } from './member-store.js';
 import { ShardConsumer, type ShardConsumerOptions } from './shard-consumer.js';
-import { createTopics, TopicNames } from './topics.js';
+import { TopicNames } from './topics.js';
 
 /** A lane that only notes what it is told. */
 class NotingSink implements Pick<BusSink, 'assigned' | 'revoked' | 'deliver' | 'failed'> {
@@ -92,7 +92,7 @@ describe.skipIf(availability.kind === 'missing')('a member of a group on Kafka',
 
   async function installation() {
     const names = new TopicNames(`${PREFIX}${randomUUID().slice(0, 4)}.`);
-    await createTopics(admin, names, { topics: ['runs', 'tools'], replicas: 1 });
+    await createTopics(admin, names, ['runs', 'tools']);
     const send = (topic: 'runs' | 'tools', partition: number, ...values: (string | null)[]) =>
       producer.send({ topic: names.wire(topic), messages: values.map((value) => ({ partition, key: 'k', value })) });
     const member = (options: Partial<ShardConsumerOptions> = {}) => {

@@ -6,9 +6,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { NewCommand } from '../../lane/batch.js';
 import { SILENT } from '../../lane/log.js';
 import { kafkaClient, PRODUCER_SETTINGS } from './kafka-client.js';
-import { deleteTopics } from './kafka-world.testsuite.js';
+import { createTopics, deleteTopics } from './kafka-world.testsuite.js';
 import { TaskIngress, type TaskRecord } from './task-ingress.js';
-import { createTopics, TopicNames } from './topics.js';
+import { TopicNames } from './topics.js';
 
 /** of all topics of this file */
 const PREFIX = `t${randomUUID().slice(0, 8)}.`;
@@ -78,7 +78,7 @@ describe.skipIf(availability.kind === 'missing')('the ingress of tasks', { timeo
   async function open() {
     const prefix = `${PREFIX}${randomUUID().slice(0, 4)}.`;
     const names = new TopicNames(prefix);
-    await createTopics(admin, names, { topics: ['tasks'], replicas: 1 });
+    await createTopics(admin, names, ['tasks']);
     const mailbox = new MailboxTable();
     const start = async () => {
       const brokers = await sharedKafka();

@@ -1,10 +1,6 @@
 import { SHARD_COUNT, type Topic, TOPICS, topicName } from '@lineclear/contracts';
 import { ConfigError } from '@lineclear/errors';
-import type { Admin, Cluster, ITopicConfig } from 'kafkajs';
-import { repeat } from '../repeat.js';
-
-/** Topics that keep the latest record of each key. */
-const COMPACTED: readonly Topic[] = ['catalog', 'policies'];
+import type { Cluster } from 'kafkajs';
 
 /** Wire names under an installation's prefix, so that several installations can share a cluster. CAUTION: persisted in brokers. */
 export class TopicNames {
@@ -27,35 +23,6 @@ export class TopicNames {
   group(name: string): string {
     return this.prefix + name;
   }
-}
-
-const CREATE_LIMIT_MS = 30_000;
-
-/**
- * Makes the topics that are missing, with one partition per shard, and waits until all are served. Those that exist are left as they are.
- * @throws the broker's error when that takes longer than 30 s
- */
-export async function createTopics(
-  admin: Admin,
-  names: TopicNames,
-  options: { readonly topics: readonly Topic[]; readonly replicas: number },
-): Promise<void> {
-  const existing = new Set(await admin.listTopics());
-  const missing: ITopicConfig[] = options.topics
-    .filter((topic) => !existing.has(names.wire(topic)))
-    .map((topic) => ({
-      topic: names.wire(topic),
-      numPartitions: SHARD_COUNT,
-      replicationFactor: options.replicas,
-      configEntries: COMPACTED.includes(topic) ? [{ name: 'cleanup.policy', value: 'compact' }] : [],
-    }));
-  if (missing.length > 0) await admin.createTopics({ topics: missing, waitForLeaders: false });
-  const deadline = performance.now() + CREATE_LIMIT_MS;
-  const onError = (error: unknown) => {
-    if (performance.now() > deadline) throw error;
-  };
-  for (const { topic } of missing)
-    await repeat(() => admin.fetchTopicOffsets(topic), { signal: new AbortController().signal, onError });
 }
 
 /** @throws ConfigError `wrong-shard-count` when a topic was made with another number of partitions. The cluster must know the topics. */
