@@ -30,7 +30,7 @@ interface Level {
 }
 
 const LEVELS: readonly Level[] = [
-  { concurrent: 1, total: 40, bar: 0.08 },
+  { concurrent: 1, total: 30, bar: 0.08 },
   { concurrent: 16, total: 240, bar: null },
   { concurrent: 64, total: 512, bar: 0.13 },
 ];

@@ -12,6 +12,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** All that a service is to its host. `config` fails at boot with what, where and expected; `module` is wiring only. */
 export interface ServiceDefinition<C = unknown> {
   readonly name: ServiceName;
+  /** a batch begins at least this long after the one before, so that few commits carry many inputs; for services that no run waits for; default 0 */
+  readonly gatherMs?: number;
   readonly migrations: readonly Migration[];
   config(environment: Environment): C;
   module(config: C): DynamicModule | Type;

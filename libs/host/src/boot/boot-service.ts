@@ -37,7 +37,15 @@ export async function bootService<C>(definition: ServiceDefinition<C>, options: 
     },
   );
   const failure = Promise.withResolvers<unknown>();
-  const lane = new Lane({ service: name, database: options.database, bus: options.bus, log, failed: failure.resolve });
+  const batch = { gatherMs: definition.gatherMs ?? 0 };
+  const lane = new Lane({
+    service: name,
+    database: options.database,
+    bus: options.bus,
+    log,
+    batch,
+    failed: failure.resolve,
+  });
   const closing = new AbortController();
   let http: HttpApp | undefined;
   try {

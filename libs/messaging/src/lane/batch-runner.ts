@@ -9,6 +9,7 @@ import type { DatabaseClock } from './database-clock.js';
 import { decideAll } from './decide.js';
 import { Decision } from './decision.js';
 import { isRepeatable } from './fragment.js';
+import { LazyPositions } from './lazy-positions.js';
 import { type Positions, positionsOf } from './positions.js';
 import type { PublishedPositions } from './published-positions.js';
 import type { HandlerRegistry } from './registry.js';
@@ -25,6 +26,9 @@ import type { Work } from './work.js';
 const REPETITIONS = 3;
 
 const ANSWER = 'mailbox/answer';
+
+/** The shard's positions are written as they are in memory. */
+const UNMOVED: ReadonlyMap<string, bigint> = new Map();
 
 interface GuardDetail {
   readonly section: string;
@@ -72,6 +76,7 @@ export class BatchRunner {
   readonly #cache: StateCache;
   readonly #statements: StatementCache;
   readonly #parts: StatementParts;
+  readonly #lazy = new LazyPositions();
   /** milliseconds of deciding per input, smoothed */
   decideMsPerInput = 0.1;
 
@@ -86,16 +91,22 @@ export class BatchRunner {
     await this.#run({ works, later: [], isReload: false });
   }
 
+  /** Writes positions that moved over messages which changed nothing, when it is time to. @throws FencedError, TransientError */
+  async keepPositions({ atOnce }: { readonly atOnce: boolean }): Promise<void> {
+    if (this.#lazy.isEmpty || !(atOnce || this.#lazy.isDue)) return;
+    try {
+      await this.#commit(this.#newWrites(this.options.clock.now()), new Map(), atOnce);
+    } catch (error) {
+      throw fencedError(error) ?? error;
+    }
+  }
+
   async #run(run: Run): Promise<void> {
     const { works } = run;
     const { clock, counters } = this.options;
     const nowMs = clock.now();
     const startedAt = performance.now();
-    const writes = new BatchWrites(nowMs, {
-      shards: this.options.shards,
-      owner: this.options.owner,
-      freeSlots: (kind) => this.options.jobs.freeSlots(kind),
-    });
+    const writes = this.#newWrites(nowMs);
     const decision = this.#newDecision(writes, nowMs, run.isReload);
     if (run.refused === undefined) await decideAll(works, decision, this.options);
     else for (const work of works) decision.refuse(work, run.refused);
@@ -117,6 +128,11 @@ export class BatchRunner {
     decision.keepStates(this.#cache);
     writes.advanceHeads();
     this.options.committed({ works, decision, writes, positions, settled, startedAt, nowMs });
+  }
+
+  #newWrites(nowMs: number): BatchWrites {
+    const { shards, owner, jobs } = this.options;
+    return new BatchWrites(nowMs, { shards, owner, freeSlots: (kind) => jobs.freeSlots(kind) });
   }
 
   #newDecision(writes: BatchWrites, nowMs: number, isReload: boolean): Decision {
@@ -153,9 +169,10 @@ export class BatchRunner {
   async #afterFailure(run: Run, writes: BatchWrites, error: unknown): Promise<void> {
     const { counters } = this.options;
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === FENCED) {
+    const fenced = fencedError(error);
+    if (fenced !== undefined) {
       counters.fenced += 1;
-      throw new FencedError(JSON.parse(detailOf(error)) as number[]);
+      throw fenced;
     }
     if (error instanceof TransientError || isLogConflict(error)) throw error;
     if (code === GUARD) {
@@ -200,11 +217,15 @@ export class BatchRunner {
     await this.#run({ ...run, works: second });
   }
 
-  /** Nothing to write is nothing to send. */
-  async #commit(writes: BatchWrites, positions: Positions): Promise<void> {
-    const { counters, clock, keepsPositions } = this.options;
+  /** Nothing to write is nothing to send; positions alone can wait. */
+  async #commit(writes: BatchWrites, positions: Positions, withLazy = this.#lazy.isDue): Promise<void> {
+    const { counters, clock, keepsPositions, shards } = this.options;
     const published = this.options.published.pending();
-    const moved = keepsPositions ? positions : new Map<Shard, ReadonlyMap<string, bigint>>();
+    const moved = new Map(keepsPositions ? positions : []);
+    if (writes.touched.size === 0 && published.size === 0 && !withLazy) return this.#lazy.add(moved.keys());
+    for (const shard of this.#lazy.owned(shards))
+      if (!moved.has(shard) && (withLazy || writes.touched.has(shard) || published.has(shard)))
+        moved.set(shard, UNMOVED);
     const touched = new Set([...writes.touched, ...moved.keys(), ...published.keys()]);
     if (touched.size === 0) return;
     const fence = fenceValues(touched, moved, published, keepsPositions);
@@ -216,10 +237,16 @@ export class BatchRunner {
       counters.commits += 1;
       counters.events += writes.records.length;
       this.options.published.committed(published);
+      this.#lazy.written(touched);
     } finally {
       counters.databaseMs += performance.now() - sentAt;
     }
   }
+}
+
+function fencedError(error: unknown): FencedError | undefined {
+  const isFenced = error instanceof Error && 'code' in error && error.code === FENCED;
+  return isFenced ? new FencedError(JSON.parse(detailOf(error)) as number[]) : undefined;
 }
 
 /** Somebody else wrote to our log, so that our heads are wrong: only taking the shards anew helps. */

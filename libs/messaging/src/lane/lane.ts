@@ -14,7 +14,7 @@ import { type LaneCounters, newCounters } from './counters.js';
 import { DatabaseClock } from './database-clock.js';
 import { Liveness } from './liveness.js';
 import { type Log, SILENT } from './log.js';
-import { LaneLoop, readClock } from './loop.js';
+import { type BatchLimits, LaneLoop, readClock } from './loop.js';
 import { LaneMemory } from './memory.js';
 import { PublishedPositions, publishedOf } from './published-positions.js';
 import { type Executor, type Handler, HandlerRegistry } from './registry.js';
@@ -30,8 +30,8 @@ export interface LaneOptions {
   readonly database: DatabaseConfig;
   readonly bus: Bus;
   readonly log?: Log;
-  /** a batch ends at the first of these; default 25 ms of deciding, 256 inputs, 1 MiB */
-  readonly batch?: { readonly decideMs?: number; readonly inputs?: number; readonly bytes?: number };
+  /** a batch ends at the first of these: default 25 ms of deciding, 256 inputs, 1 MiB; it begins `gatherMs` (default 0) after the one before */
+  readonly batch?: Partial<BatchLimits>;
   /** states kept per store, default 10,000 */
   readonly cacheEntries?: number;
   /** how often the mailbox is looked at for rows of other processes; default 5 s on an exclusive bus, else 100 ms */
@@ -222,7 +222,7 @@ export class Lane {
       published: this.#published,
       counters: this.counters,
       log: this.#log,
-      limits: { decideMs: 25, inputs: 256, bytes: 1 << 20, ...this.options.batch },
+      limits: { decideMs: 25, inputs: 256, bytes: 1 << 20, gatherMs: 0, ...this.options.batch },
       membership: () => this.#membership,
       revoke: (ids) => this.#revoked(ids),
     });

@@ -20,6 +20,8 @@ export interface BatchLimits {
   readonly decideMs: number;
   readonly inputs: number;
   readonly bytes: number;
+  /** a batch begins at least this long after the one before, unless it is full: for services that nobody waits for */
+  readonly gatherMs: number;
 }
 
 export interface LoopOptions {
@@ -44,6 +46,7 @@ export class LaneLoop {
   /** batches in a row that ended in trouble of the database, the broker or the lane itself */
   #failures = 0;
   #pausedUntil = 0;
+  #beginsAt = 0;
   #isAwake = false;
   #isStopping = false;
   #wake: (() => void) | undefined;
@@ -90,15 +93,35 @@ export class LaneLoop {
         await this.#recover(error);
       }
     }
+    await this.#lastPositions();
+  }
+
+  /** A clean stop leaves nothing to be read again; a failing one only costs that. */
+  async #lastPositions(): Promise<void> {
+    try {
+      await this.options.runner.keepPositions({ atOnce: true });
+    } catch (error) {
+      this.options.log.warn(
+        { err: error },
+        'positions could not be kept; messages that changed nothing are read again',
+      );
+    }
   }
 
   async #once(): Promise<void> {
     const { memory, runner, upkeep, limits, published } = this.options;
     await upkeep.run();
     memory.takeDue();
+    const waitMs = this.#beginsAt - performance.now();
+    if (waitMs > 0 && memory.queue.size < limits.inputs && memory.queue.bytes < limits.bytes)
+      return await sleep(waitMs);
     const inputs = Math.max(1, Math.min(limits.inputs, Math.floor(limits.decideMs / runner.decideMsPerInput)));
     const works = memory.queue.take(inputs, limits.bytes);
-    if (works.length === 0 && published.isEmpty) return await this.#idle(this.#idleMs());
+    if (works.length === 0 && published.isEmpty) {
+      await runner.keepPositions({ atOnce: false });
+      return await this.#idle(this.#idleMs());
+    }
+    this.#beginsAt = performance.now() + limits.gatherMs;
     for (const work of works) this.#batch.add(work);
     await runner.run(works);
     this.#batch.clear();
@@ -191,6 +214,9 @@ export async function readClock(connection: LaneConnection): Promise<number> {
 }
 
 function pause(attempt: number): Promise<void> {
-  const ms = Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** attempt);
+  return sleep(Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** attempt));
+}
+
+function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms));
 }
