@@ -1,3 +1,4 @@
+import { currentTraceparent } from '@lineclear/telemetry';
 import { randomUUID } from 'node:crypto';
 import { shardOf } from '@lineclear/contracts';
 import { TransientError } from '@lineclear/errors';
@@ -150,7 +151,7 @@ function commandRow({ id, name, key, tenant, payload, by }: NewCommand, kind: Ma
     tenant,
     payload: JSON.stringify(payload ?? null),
     by: by === null ? null : JSON.stringify(by),
-    traceparent: null,
+    traceparent: currentTraceparent() ?? null,
   };
 }
 
