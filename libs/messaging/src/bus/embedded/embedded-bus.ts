@@ -66,7 +66,12 @@ export class EmbeddedBus implements Bus {
 
   /** Records that were committed to a log just now. Public for logs that no lane writes. */
   handOver(records: readonly BusRecord[]): void {
-    for (const member of this.#members) member.offer(records);
+    const [first] = records;
+    if (first === undefined) return;
+    const isOneTopic = records.every(({ topic }) => topic === first.topic);
+    const byTopic = isOneTopic ? [[first.topic, records] as const] : Map.groupBy(records, ({ topic }) => topic);
+    for (const [topic, ofTopic] of byTopic)
+      for (const member of this.#members) if (member.reads(topic)) member.offer(topic, ofTopic);
   }
 
   async stop(): Promise<void> {

@@ -45,13 +45,18 @@ export class Member implements BusMembership {
     this.#read();
   }
 
-  /** Records of any topic, right after their commit. */
-  offer(records: readonly BusRecord[]): void {
-    if (this.#isStopped || this.#isPaused) return;
+  reads(topic: Topic): boolean {
+    return this.#cursors.has(topic);
+  }
+
+  /** Records of a topic, right after their commit. */
+  offer(topic: Topic, records: readonly BusRecord[]): void {
+    const cursors = this.#cursors.get(topic);
+    if (this.#isStopped || this.#isPaused || cursors === undefined) return;
     const accepted: BusRecord[] = [];
     let isBehind = false;
     for (const record of records) {
-      const cursor = this.#cursors.get(record.topic)?.get(record.partition);
+      const cursor = cursors.get(record.partition);
       if (cursor === undefined) continue;
       if (this.#isThrottled) cursor.markUnread();
       if (cursor.accept(record)) accepted.push(record);

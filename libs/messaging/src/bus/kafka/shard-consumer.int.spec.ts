@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Admin, Kafka, Producer } from 'kafkajs';
+import type { Admin, ISocketFactory, Kafka, Producer } from 'kafkajs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, kafkaAvailability, sharedKafka } from '@lineclear/test-kit';
 import { SILENT } from '../../lane/log.js';
@@ -60,6 +61,24 @@ class NotingSink implements Pick<BusSink, 'assigned' | 'revoked' | 'deliver' | '
     for (const { topic, partition, offset } of this.records)
       next.set(`${topic}/${partition}`, { topic, partition, next: offset + 1n });
     return [...next.values()];
+  }
+}
+
+/** A process that dies says nothing more to anybody. */
+class Network {
+  readonly #sockets: Socket[] = [];
+  #isCut = false;
+
+  readonly factory: ISocketFactory = ({ host, port, onConnect }) => {
+    if (this.#isCut) throw new Error('dead');
+    const socket = connect({ host, port }, onConnect);
+    this.#sockets.push(socket);
+    return socket;
+  };
+
+  cut(): void {
+    this.#isCut = true;
+    for (const socket of this.#sockets) socket.destroy();
   }
 }
 
@@ -204,6 +223,7 @@ describe.skipIf(availability.kind === 'missing')('a member of a group on Kafka',
     const second = member();
     await eventually(() => first.sink.owned.size === 12 && second.sink.owned.size === 12);
     await eventually(() => first.consumer.ready() && second.consumer.ready());
+    expect([...first.sink.owned].sort((a, b) => a - b)).toEqual(Array.from({ length: 12 }, (_, shard) => shard));
     expect([...first.sink.owned, ...second.sink.owned].sort((a, b) => a - b)).toEqual(before.sort((a, b) => a - b));
     for (const shard of before) await send('tools', shard, `s${shard}`);
     await eventually(() => first.sink.records.length + second.sink.records.length === 24);
@@ -216,17 +236,20 @@ describe.skipIf(availability.kind === 'missing')('a member of a group on Kafka',
   });
 
   it('sends a dead predecessor out of the group, so that its shards are read at once', async () => {
-    const { names, member } = await installation();
+    const { member, names } = await installation();
     const members = fileMemberStore(await mkdtemp(join(tmpdir(), 'members-')));
     const group = names.group('orchestrator');
-    const dead = member();
+    const network = new Network();
+    const brokers = await sharedKafka();
+    const dead = member({
+      kafka: kafkaClient({ brokers, clientId: 'dead', log: SILENT, socketFactory: network.factory }),
+      members,
+    });
     await eventually(() => dead.consumer.ready());
-    const { groups } = await admin.describeGroups([group]);
-    const [memberId] = groups.flatMap(({ members: list }) => list.map((one) => one.memberId));
-    expect(memberId).toBeDefined();
-    await members.write(group, memberId ?? '');
+    const memberId = await eventually(async () => (await members.read(group)) ?? false);
+    network.cut();
     const next = member({ members });
-    await eventually(() => next.sink.owned.size > 0, { timeoutMs: 3_000 });
+    await eventually(() => next.sink.owned.size === 24, { timeoutMs: 7_000 });
     await eventually(async () => (await members.read(group)) !== memberId);
     await next.consumer.stop();
     expect(await members.read(group)).toBeUndefined();

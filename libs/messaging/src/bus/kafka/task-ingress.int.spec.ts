@@ -18,10 +18,12 @@ const availability = await kafkaAvailability();
 class MailboxTable {
   readonly commands = new Map<string, NewCommand>();
   posts = 0;
+  given = 0;
   isAway = false;
 
   post(commands: readonly NewCommand[]): Promise<void> {
     this.posts += 1;
+    this.given += commands.length;
     if (this.isAway) return Promise.reject(new Error('away'));
     for (const command of commands) if (!this.commands.has(command.id)) this.commands.set(command.id, command);
     return Promise.resolve();
@@ -144,11 +146,10 @@ describe.skipIf(availability.kind === 'missing')('the ingress of tasks', { timeo
     const first = await start();
     await eventually(() => mailbox.commands.size === 1, { timeoutMs: 30_000 });
     await first.stop();
-    const posts = mailbox.posts;
     await send(0, headersOf('t2'), '{}');
     await start();
     await eventually(() => mailbox.commands.size === 2, { timeoutMs: 30_000 });
-    expect(mailbox.posts).toBe(posts + 1);
+    expect(mailbox.given).toBe(2);
   });
 
   it('keeps its place while the mailbox cannot be reached, and reads again what was not handed in', async () => {
