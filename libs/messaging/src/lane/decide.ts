@@ -160,8 +160,8 @@ async function unseen(
 ): Promise<Decidable[]> {
   const events = works.flatMap(({ input }) => (input.kind === 'event' ? [input] : []));
   const rows = await connection.query<{ source: string; id: string }>(
-    `SELECT i.source, i.id FROM inbox i JOIN unnest($2::text[], $3::text[]) AS v(source, id) ON i.source = v.source AND i.id = v.id
-     WHERE i.consumer = $1`,
+    `SELECT v.source, v.id FROM unnest($2::text[], $3::text[]) AS v(source, id) CROSS JOIN LATERAL (
+       SELECT FROM inbox i WHERE i.consumer = $1 AND i.source = v.source AND i.id = v.id LIMIT 1) AS i`,
     [consumer, events.map(({ event }) => event.source), events.map(({ id }) => id)],
   );
   const seen = new Set(rows.map(({ source, id }) => message(source, id)));
