@@ -309,7 +309,7 @@ describe('recovery of jobs', () => {
     const { send } = await start(world, desk, { via: { host: '127.0.0.1', port: proxy.port } });
     await send('start', { id: 'j0' });
     await eventually(async () => expect(await rows(world)).toEqual([]));
-    proxy.loseAnswer((data) => data.includes('fence') && data.includes('now'));
+    proxy.loseAnswer((data) => data.includes('raised'));
     expect(await send('start', { id: 'j1' })).toEqual({ ok: true, value: null });
     await eventually(() => desk.results.length === 2);
     expect(proxy.cuts).toBe(1);

@@ -40,6 +40,8 @@ export function applyCompletion(completion: Completion, options: ApplyOptions): 
   }
   for (const { work, afterMs } of settled.later) memory.later.push(memory.clock.now() + afterMs, work);
   for (const work of works) if (work.origin === 'held') memory.queuedHeld.delete(work.row.heldId);
+  const notYet = new Set(settled.notYet);
+  memory.settled(notYet.size === 0 ? works : works.filter((work) => !notYet.has(work)));
   memory.putBack(settled.notYet);
   for (const { id, error } of settled.failedCommands) {
     memory.knownMail.delete(id);

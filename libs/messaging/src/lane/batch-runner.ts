@@ -56,6 +56,8 @@ export interface RunnerOptions {
   /** positions are kept in the shard's row */
   readonly keepsPositions: boolean;
   readonly published: PublishedPositions;
+  /** told of shards whose positions were written although no work of theirs was */
+  kept(shards: readonly Shard[]): void;
   /** commands whose result is there already */
   alreadyAnswered(works: ReadonlySet<Work>): void;
   /** told of each commit, before the next is sent */
@@ -91,11 +93,16 @@ export class BatchRunner {
     await this.#run({ works, later: [], isReload: false });
   }
 
+  /** The positions of a shard moved in memory, over messages that need nothing. */
+  passed(shard: Shard): void {
+    this.#lazy.add([shard]);
+  }
+
   /** Writes positions that moved over messages which changed nothing, when it is time to. @throws FencedError, TransientError */
   async keepPositions({ atOnce }: { readonly atOnce: boolean }): Promise<void> {
     if (this.#lazy.isEmpty || !(atOnce || this.#lazy.isDue)) return;
     try {
-      await this.#commit(this.#newWrites(this.options.clock.now()), new Map(), atOnce);
+      await this.#commit(this.#newWrites(this.options.clock.now()), new Map(), true);
     } catch (error) {
       throw fencedError(error) ?? error;
     }
@@ -237,6 +244,7 @@ export class BatchRunner {
       counters.commits += 1;
       counters.events += writes.records.length;
       this.options.published.committed(published);
+      if (!this.#lazy.isEmpty) this.options.kept([...touched].filter((shard) => this.#lazy.has(shard)));
       this.#lazy.written(touched);
     } finally {
       counters.databaseMs += performance.now() - sentAt;

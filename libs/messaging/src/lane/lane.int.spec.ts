@@ -71,6 +71,25 @@ describe('M2: a lane', () => {
     expect(gaps).toEqual([]);
   });
 
+  it('passes over what is not for it without a batch, and does not read it again', async () => {
+    const { world, lane } = await start();
+    const data = {
+      callId: 'c',
+      turn: 1,
+      index: 0,
+      round: 1,
+      stage: 'first',
+      tool: 't',
+      reason: 'budget',
+      message: 'm',
+    };
+    for (let n = 0; n < 20; n += 1)
+      await world.publish({ name: 'tool-call.refused', key: `k${n}`, tenant: 'acme', data: data as never });
+    const kept = `SELECT sum((positions->>'runs')::int)::int AS sum FROM tool_registry.shard`;
+    await eventually(async () => expect(await world.query(kept)).toEqual([{ sum: 20 }]));
+    expect(lane.counters).toMatchObject({ inputs: 0, commits: 1 });
+  });
+
   it('keeps a key in order across handlers', async () => {
     const order: string[] = [];
     const other: Handler = {

@@ -16,7 +16,7 @@ import { Liveness } from './liveness.js';
 import { type Log, SILENT } from './log.js';
 import { type BatchLimits, LaneLoop, readClock } from './loop.js';
 import { LaneMemory } from './memory.js';
-import { PublishedPositions, publishedOf } from './published-positions.js';
+import { PublishedPositions, publishedOf, readPositions } from './published-positions.js';
 import { type Executor, type Handler, HandlerRegistry } from './registry.js';
 import { Failures } from './settle.js';
 import type { Shard } from './shard.js';
@@ -101,6 +101,7 @@ export class Lane {
     const upkeep = this.#newUpkeep(memory);
     this.#upkeep = upkeep;
     const runner = this.#newRunner(registry, memory);
+    if (bus.positions === 'lane') memory.onPassed = (shard) => runner.passed(shard);
     this.#loop = this.#newLoop(memory, runner, upkeep);
     await this.#liveness.start();
     await upkeep.prepare();
@@ -192,6 +193,7 @@ export class Lane {
       failures: new Failures({ counters, log: this.#log, random }),
       keepsPositions: bus.positions === 'lane',
       published: this.#published,
+      kept: (shards) => this.#membership?.acknowledge(readPositions(shards)),
       alreadyAnswered: (works) => this.#forgetAnswered(works),
       committed: (completion) => this.#apply(completion),
     });

@@ -39,6 +39,8 @@ export class LaneMemory {
   readonly jobs: JobRunner;
   /** told when a job is done whose shard is not here any more */
   onStray: () => void = () => undefined;
+  /** told when the positions of a shard moved without a batch; undefined where the broker keeps them and must hear of each */
+  onPassed: ((shard: Shard) => void) | undefined;
 
   constructor(
     readonly owner: string,
@@ -57,8 +59,27 @@ export class LaneMemory {
     const shard = this.shards.get(record.partition);
     if (shard?.isOpen !== true) return;
     const decoded = decodeRecord(record, shard, this.reader);
+    const pending = shard.pending.get(record.topic) ?? 0;
+    if (decoded.fate === 'skip' && pending === 0 && this.onPassed !== undefined) return this.#pass(shard, record);
+    shard.pending.set(record.topic, pending + 1);
     this.queue.push({ ...decoded, origin: 'bus', shard, record, bytes: recordBytes(record), tries: 0 });
     this.wake();
+  }
+
+  /** A message that is nothing to us, with none before it that is still to be done: it needs no batch. */
+  #pass(shard: Shard, { topic, offset }: BusRecord): void {
+    if (offset < (shard.positions.get(topic) ?? 0n)) return;
+    shard.positions.set(topic, offset + 1n);
+    this.onPassed?.(shard);
+  }
+
+  /** Messages that are done, or known to need nothing. */
+  settled(works: readonly Work[]): void {
+    for (const work of works) {
+      if (work.origin !== 'bus') continue;
+      const { shard, record } = work;
+      shard.pending.set(record.topic, (shard.pending.get(record.topic) ?? 1) - 1);
+    }
   }
 
   /** A message of `held` whose turn it is. */

@@ -1,5 +1,6 @@
+import type { Topic } from '@lineclear/contracts';
 import { ConflictError } from '@lineclear/errors';
-import type { PublishedPosition } from '../bus/bus.js';
+import type { BusPosition, PublishedPosition } from '../bus/bus.js';
 import type { Shard } from './shard.js';
 
 /** CAUTION: persisted in the positions of a shard, beside those that are read, which have no `/`. */
@@ -94,6 +95,15 @@ export function publishedOf(shards: Iterable<Shard>): PublishedPosition[] {
 /** What is kept of a shard's positions where the broker keeps those that are read: an old one would hide that a topic begins anew. */
 export function withoutReadPositions(positions: ReadonlyMap<string, bigint>): Map<string, bigint> {
   return new Map([...positions].filter(([name]) => name.includes('/')));
+}
+
+/** How far these shards have read, as it is kept with them. */
+export function readPositions(shards: Iterable<Shard>): BusPosition[] {
+  const positions: BusPosition[] = [];
+  for (const { id, positions: kept } of shards)
+    for (const [name, next] of kept)
+      if (!name.includes('/')) positions.push({ topic: name as Topic, partition: id, next });
+  return positions;
 }
 
 function fenced(shard: number): ConflictError {

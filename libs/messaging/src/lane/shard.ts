@@ -25,6 +25,8 @@ export class Shard implements CacheOwner {
   readonly heads = new Map<Topic, bigint>();
   /** next offset to read of each topic, and under `published/<topic>` what the relay sent */
   readonly positions = new Map<string, bigint>();
+  /** messages of each topic that are queued or in a batch */
+  readonly pending = new Map<Topic, number>();
   /** timers that are near, by timerKey */
   readonly timers = new Map<string, TimerEntry>();
   readonly jobs = new Map<string, JobRow>();

@@ -26,14 +26,14 @@ const GUARDED: ReadonlySet<OpKind> = new Set(['insert', 'replace', 'answer']);
 
 /**
  * Builds the one data-modifying statement of a batch.
- * INVARIANT: the fence is the first thing evaluated; its UPDATE waits for a takeover and then matches no row, and lane_raise takes back everything.
+ * INVARIANT: the fence is the first thing evaluated, as the checks are one sum from left to right; its UPDATE waits for a takeover and then matches no row, and lane_raise takes back everything.
  * The client never decides after the commit (messaging.md section 1).
  */
 export function statementText(schema: string, sections: readonly Section[]): string {
   const withs = [fenceText(schema)];
   const checks = [
     `CASE WHEN (SELECT count(*) FROM fence) = $2::int THEN 0 ELSE ${quote(schema)}.lane_raise('${FENCED}', (
-      SELECT json_agg(v.shard)::text FROM json_to_recordset($1::json) AS v(shard int) WHERE v.shard NOT IN (SELECT shard FROM fence))) END AS fence`,
+      SELECT json_agg(v.shard)::text FROM json_to_recordset($1::json) AS v(shard int) WHERE v.shard NOT IN (SELECT shard FROM fence))) END`,
   ];
   let parameter = 3;
   sections.forEach((section, index) => {
@@ -44,7 +44,7 @@ export function statementText(schema: string, sections: readonly Section[]): str
     checks.push(guardText(section, source, `$${parameter}::int`, index, schema));
     parameter += 1;
   });
-  return `WITH ${withs.join(',\n')}\nSELECT ${checks.join(',\n')},\n(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`;
+  return `WITH ${withs.join(',\n')}\nSELECT ${checks.join('\n+ ')} AS raised, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`;
 }
 
 /** Values in the order of the text's parameters. */
@@ -106,5 +106,5 @@ function guardText({ table, id }: Section, source: string, count: string, index:
   const text = keys.map((name) => `v.${name}::text`).join(', ');
   return `CASE WHEN (SELECT count(*) FROM w${index}) = ${count} THEN 0 ELSE ${quote(schema)}.lane_raise('${GUARD}', (
     SELECT json_build_object('section', '${id.replaceAll("'", "''")}', 'keys', json_agg(json_build_array(${text})))::text
-    FROM ${source} WHERE NOT EXISTS (SELECT FROM w${index} AS w WHERE ${same}))) END AS g${index}`;
+    FROM ${source} WHERE NOT EXISTS (SELECT FROM w${index} AS w WHERE ${same}))) END`;
 }

@@ -26,7 +26,6 @@ CREATE TABLE mailbox (
   created_at timestamptz NOT NULL DEFAULT now(), result text, answered_at timestamptz
 );
 CREATE INDEX mailbox_open ON mailbox (shard, seq) WHERE result IS NULL;
-CREATE INDEX mailbox_answered ON mailbox (answered_at) WHERE result IS NOT NULL;
 CREATE TABLE inbox (
   consumer text, source text, id text, seen_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (consumer, source, id)
 );
@@ -35,7 +34,6 @@ CREATE TABLE job (
   payload text NOT NULL, traceparent text, state text NOT NULL, owner text, dispatch_by timestamptz,
   dispatch_by_ms int NOT NULL, timeout_ms int NOT NULL, lost text NOT NULL
 );
-CREATE INDEX job_shard ON job (shard);
 CREATE TABLE timer (
   key text, name text, shard int NOT NULL, due_at timestamptz NOT NULL, payload text NOT NULL, PRIMARY KEY (key, name)
 );
