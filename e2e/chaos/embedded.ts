@@ -14,8 +14,10 @@ const kills = Number(values.kills);
 const seed = values.seed === undefined ? Date.now() % 1_000_000 : Number(values.seed);
 const random = seededRandom(seed);
 
-/** A batch alone takes about this long from the start of its process; kills fall anywhere in it. */
-const BATCH_MS = 8_000;
+/** A batch takes about this long from when the platform serves; kills fall anywhere in it, and some before it. */
+const BATCH_MS = 6_000;
+const BOOT_MS = 3_000;
+const BOOT_SHARE = 0.15;
 const MOST_KILLS_A_BATCH = 4;
 const ORPHAN_MS = 5_000;
 const RESULTS = join(ROOT, 'e2e/results/chaos-embedded.jsonl');
@@ -44,15 +46,19 @@ process.exitCode = violations.length === 0 ? 0 : 1;
 async function round(batch: string, count: number): Promise<void> {
   const args = ['--once', '--json', '--approver', 'demo', '--batch', batch];
   for (let kill = 0; kill < count; kill += 1) {
-    const afterMs = Math.round(random() * BATCH_MS);
-    const { child, ended } = startBatch(args, { LINECLEAR_HOME: home });
+    const isAtBoot = random() < BOOT_SHARE;
+    const afterMs = Math.round(random() * (isAtBoot ? BOOT_MS : BATCH_MS));
+    const { child, serving, ended } = startBatch(args, { LINECLEAR_HOME: home });
+    if (!isAtBoot) await Promise.race([serving, ended]);
     await Promise.race([pause(afterMs), ended]);
     const tree = child.pid === undefined ? [] : processTree(child.pid);
     child.kill('SIGKILL');
     await ended;
     done += 1;
     const orphans = await orphansOf(tree);
-    process.stdout.write(`${batch}: killed after ${afterMs} ms, ${tree.length} processes, ${orphans.length} left\n`);
+    process.stdout.write(
+      `${batch}: killed ${afterMs} ms after ${isAtBoot ? 'its start' : 'it served'}, ${tree.length} processes, ${orphans.length} left\n`,
+    );
     if (orphans.length > 0)
       violations.push(`${batch}: left behind: ${orphans.map(({ command }) => command).join(' | ')}`);
   }

@@ -3,6 +3,8 @@ import { ROOT } from './root.js';
 
 export interface StartedBatch {
   readonly child: ChildProcess;
+  /** resolves when the platform serves, so that the batch begins; never when it ends before */
+  readonly serving: Promise<void>;
   /** exit code and signal, with what was printed */
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }>;
 }
@@ -21,10 +23,14 @@ export function startBatch(args: readonly string[], environment: Readonly<Record
   let stdout = '';
   let stderr = '';
   child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
-  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
+  const serving = Promise.withResolvers<void>();
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString('utf8');
+    if (stderr.includes('the platform serves')) serving.resolve();
+  });
   const ended = new Promise<Awaited<StartedBatch['ended']>>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
   });
-  return { child, ended };
+  return { child, serving: serving.promise, ended };
 }
