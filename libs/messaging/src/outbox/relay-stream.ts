@@ -96,10 +96,10 @@ export class RelayStream {
 
   /** @returns false when the broker's offset is not above what it gave before: its topic was emptied or made anew */
   acked(baseOffset: bigint, cluster: bigint): boolean {
-    const count = BigInt(this.#inFlight.length);
     const isAbove = this.#brokerOffset === undefined || baseOffset > this.#brokerOffset;
-    this.#next += count;
-    this.#brokerOffset = baseOffset + count - 1n;
+    const last = this.#inFlight.at(-1);
+    if (last !== undefined) this.#next = last.offset + 1n;
+    this.#brokerOffset = baseOffset + BigInt(this.#inFlight.length) - 1n;
     this.#cluster = cluster;
     this.#inFlight = [];
     this.failures = 0;

@@ -219,6 +219,17 @@ describe('the relay', () => {
     await eventually(() => outbox.noted.get('0')?.brokerOffset === 2n);
   });
 
+  it('notes the right place when retention has dropped the start of the log', async () => {
+    const outbox = new MemoryOutbox();
+    outbox.append(0, 10);
+    outbox.records.splice(0, 6);
+    const broker = new MemoryBroker();
+    start(outbox, broker).assigned([0]);
+    await eventually(() => outbox.noted.has('0'));
+    expect(broker.of(0)).toEqual(['0/6', '0/7', '0/8', '0/9']);
+    expect(outbox.noted.get('0')?.next).toBe(10n);
+  });
+
   it('sends the whole log of a topic again when the broker counts from the start', async () => {
     const outbox = new MemoryOutbox();
     const broker = new MemoryBroker();

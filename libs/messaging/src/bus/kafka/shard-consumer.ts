@@ -48,6 +48,7 @@ export class ShardConsumer {
   #generation: Generation | undefined;
   #memberId: string | undefined;
   #taken: readonly number[] = [];
+  readonly #leaving = new Set<string>();
   #isFull = false;
   #isPaused = false;
   /** INVARIANT: calls of `assigned` and `revoked` are steps of this chain, so that they never overlap. */
@@ -272,12 +273,14 @@ export class ShardConsumer {
     void this.#leave(this.#memberId);
   }
 
-  /** Another generation would wait for a member that is gone until its session times out. */
+  /** Another generation would wait for a member that is gone until its session times out. One attempt at a time, however often we crash. */
   async #leave(memberId: string | undefined): Promise<void> {
-    if (memberId === undefined) return;
+    if (memberId === undefined || this.#leaving.has(memberId)) return;
     const { kafka, group, log } = this.options;
     const onError = (error: unknown) => log.warn({ group, memberId, error }, 'a former member could not leave yet');
+    this.#leaving.add(memberId);
     await repeat(() => leaveGroup(kafka, group, memberId), { signal: this.#runner.stopping, onError });
+    this.#leaving.delete(memberId);
   }
 
   #inTurn(step: () => Promise<void>): Promise<void> {
