@@ -2,6 +2,7 @@ import type { ServiceName } from '@lineclear/contracts';
 import { ConflictError, TransientError } from '@lineclear/errors';
 import type { JobRunner } from '../jobs/job-runner.js';
 import { BatchWrites } from './batch-writes.js';
+import { ColumnCheck } from './column-check.js';
 import { type Completion, completeWork, finishWork } from './complete.js';
 import type { LaneConnection } from './connection.js';
 import type { LaneCounters } from './counters.js';
@@ -79,6 +80,8 @@ export class BatchRunner {
   readonly #statements: StatementCache;
   readonly #parts: StatementParts;
   readonly #lazy = new LazyPositions();
+  readonly #columns = new ColumnCheck();
+  readonly #runsJobs = (kind: string): boolean => this.options.jobs.has(kind);
   /** milliseconds of deciding per input, smoothed */
   decideMsPerInput = 0.1;
 
@@ -143,14 +146,21 @@ export class BatchRunner {
   }
 
   #newDecision(writes: BatchWrites, nowMs: number, isReload: boolean): Decision {
-    const { service, owner, jobs, connection } = this.options;
+    const { service, owner, connection } = this.options;
     return new Decision({
       nowMs,
       read: connection,
       cache: this.#cache,
       writes,
       isReload,
-      context: { service, owner, nowMs, time: new Date(nowMs).toISOString(), runsJobs: (kind) => jobs.has(kind) },
+      context: {
+        service,
+        owner,
+        nowMs,
+        time: new Date(nowMs).toISOString(),
+        columns: this.#columns,
+        runsJobs: this.#runsJobs,
+      },
       complete: completeWork,
       finish: finishWork,
     });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DatabaseConfig } from '@lineclear/persistence';
 import { BatchWrites } from './batch-writes.js';
+import { ColumnCheck } from './column-check.js';
 import { LaneConnection } from './connection.js';
 import { decideAll } from './decide.js';
 import { Decision } from './decision.js';
@@ -60,7 +61,14 @@ function work(handler: Handler, id: string, key: string): MailboxWork & { readon
 
 function newDecision() {
   const writes = new BatchWrites(0, { shards: new Map([[3, SHARD]]), owner: 'me', freeSlots: () => 0 });
-  const context = { service: 'orchestrator', owner: 'me', nowMs: 0, time: '', runsJobs: () => false } as const;
+  const context = {
+    service: 'orchestrator',
+    owner: 'me',
+    nowMs: 0,
+    time: '',
+    columns: new ColumnCheck(),
+    runsJobs: () => false,
+  } as const;
   const nothing = () => undefined;
   const cache = new StateCache(1);
   return new Decision({

@@ -4,6 +4,7 @@ import { type EncodedEvent, encodeEvent } from '../outbox/encoded-event.js';
 import { MAILBOX_TABLE, TIMER_TABLE } from '../tables/lane-tables.js';
 import type { CommandResult, NewCommand, NewEvent, NewJob, NewTimer, StateStore, WriteSet } from './batch.js';
 import type { MailboxRow } from '../mailbox/mailbox-row.js';
+import type { ColumnCheck } from './column-check.js';
 import type { LaneInput } from './input.js';
 import type { OpKind } from './table-fold.js';
 import type { Row, TableSpec } from './table.js';
@@ -24,6 +25,7 @@ export interface FragmentContext {
   readonly nowMs: number;
   /** the same as ISO time */
   readonly time: string;
+  readonly columns: ColumnCheck;
   /** whether this process runs jobs of that kind */
   runsJobs(kind: string): boolean;
 }
@@ -65,8 +67,7 @@ export class Fragment implements WriteSet {
   }
 
   write(table: TableSpec, kind: OpKind, row: Row, expect?: number): void {
-    for (const column in row)
-      if (table.columns[column] === undefined) throw broken(`table \`${table.name}\` has no column \`${column}\``);
+    this.context.columns.check(table, row);
     for (const column of table.key)
       if (row[column] === undefined || row[column] === null)
         throw broken(`a row of \`${table.name}\` lacks its key column \`${column}\``);

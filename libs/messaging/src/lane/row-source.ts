@@ -118,8 +118,21 @@ function literal(name: string, rows: readonly SentRow[]): string | undefined {
   return `${text}}`;
 }
 
+let lastMs = Number.NaN;
+let lastIso = '';
+
+/** Most dates of a batch are its own time. */
+function iso(date: Date): string {
+  const ms = date.getTime();
+  if (ms !== lastMs) {
+    lastIso = date.toISOString();
+    lastMs = ms;
+  }
+  return lastIso;
+}
+
 /** Bare where a value cannot hold a quote, comma or brace; undefined else. */
 function plain(value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
-  return value instanceof Date ? `"${value.toISOString()}"` : undefined;
+  return value instanceof Date ? `"${iso(value)}"` : undefined;
 }
