@@ -37,7 +37,7 @@ interface Options {
   readonly onDrop?: (input: DroppedInput) => void;
 }
 
-async function start(options: Options = {}) {
+async function start({ random = () => 0, ...options }: Options & { readonly random?: () => number } = {}) {
   const world = options.world ?? (await openCounterWorld(await testDatabase()));
   if (options.world === undefined) worlds.push(world);
   const faults = new Faults();
@@ -90,7 +90,7 @@ async function parked(world: TestWorld): Promise<Row> {
 
 describe('a message that fails', () => {
   it('is tried again with its key held behind it, in order, while other keys go on', async () => {
-    const { world, faults, handled } = await start(() => 0.5);
+    const { world, faults, handled } = await start({ random: () => 0.5 });
     await world.publish(add('a', 1, 'transient'));
     await eventually(() => (faults.attempts.get('transient') ?? 0) > 1);
     await world.publish(add('a', 10));
