@@ -149,7 +149,8 @@ export function describeBus({ name, open }: BusUnderTest): void {
       }
       await eventually(() => consumer.measure().queuedBytesNow > opened.queuedBytesLimit / 2);
       most = Math.max(most, consumer.measure().queuedBytesNow);
-      expect(most).toBeLessThan(opened.queuedBytesLimit + 1.5 * perRound);
+      // a round that is under way when the limit is met, and each of its records may come twice
+      expect(most).toBeLessThan(opened.queuedBytesLimit + 2 * perRound);
       open();
       expect(await tallies.faults(KEYS, rounds)).toEqual([]);
     });
