@@ -24,6 +24,7 @@ export class LaneConnection implements ReadHandle {
   /** monotonic time at which the statement under way was sent */
   #sentAt: number | undefined;
   #watch: NodeJS.Timeout | undefined;
+  #isClosed = false;
   readonly #names = new Map<string, string>();
 
   constructor(
@@ -37,13 +38,17 @@ export class LaneConnection implements ReadHandle {
 
   /** Connects anew; everything prepared is forgotten. @throws TransientError, ConfigError */
   async connect(): Promise<void> {
-    await this.close();
+    await this.#drop();
     const onError = () => {
       this.#client = undefined;
     };
     const client = await connectClient(this.config, { name: this.name, plan: 'generic', onError });
     this.#names.clear();
     await client.query(SETTINGS);
+    if (this.#isClosed) {
+      await client.end();
+      throw new TransientError('database-unavailable', 'the connection of the lane was closed meanwhile');
+    }
     this.#client = client;
     this.#watch = setInterval(() => this.#cutIfSilent(client), WATCH_MS);
     this.#watch.unref();
@@ -88,7 +93,13 @@ export class LaneConnection implements ReadHandle {
     (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream.destroy();
   }
 
+  /** For good: a connection that is still being made is closed too. */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#drop();
+  }
+
+  async #drop(): Promise<void> {
     const client = this.#client;
     this.#client = undefined;
     clearInterval(this.#watch);

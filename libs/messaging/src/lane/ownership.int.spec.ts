@@ -208,6 +208,25 @@ describe('M1: a commit with unknown outcome', () => {
   });
 });
 
+describe('a stop', () => {
+  it('ends in time although the database is away', async () => {
+    const world = await open();
+    const [address] = await world.query<{ host: string; port: number }>(
+      'SELECT host(inet_server_addr()) AS host, inet_server_port() AS port',
+    );
+    const proxy = await CutProxy.start(address ?? { host: '', port: 0 });
+    closing.push(() => proxy.stop());
+    const via = { host: '127.0.0.1', port: proxy.port };
+    const lane = await world.startLane({ service: COUNTING, via, handlers: [countingHandler([])] });
+    proxy.down();
+    await world.publish(add('a', 1));
+    await eventually(() => lane.counters.reconnects > 0);
+    const before = performance.now();
+    await lane.stop({ drainMs: 100 });
+    expect(performance.now() - before).toBeLessThan(5_000);
+  });
+});
+
 describe('what a takeover reads', () => {
   it('goes on at the heads, positions and states of the former owner', async () => {
     const world = await open();

@@ -9,6 +9,9 @@ class ListenedClient extends pg.Client {
   }
 }
 
+/** A peer that accepts and then says nothing must not hold its caller for good. */
+const QUERY_LIMIT_MS = 30_000;
+
 /** Connections beside the lane's own, for what must not wait for a batch: mailbox inserts, liveness, polls. */
 export class SidePool {
   readonly #pool: pg.Pool;
@@ -23,6 +26,7 @@ export class SidePool {
       application_name: name,
       max: size,
       idleTimeoutMillis: 30_000,
+      query_timeout: QUERY_LIMIT_MS,
       Client: ListenedClient,
     });
     this.#pool.on('error', () => undefined);
