@@ -5,6 +5,15 @@ export type { OpenApiDocument } from './docs/openapi.js';
 export type { TokenVerifier } from './http/auth-guard.js';
 export { eventStream, type FollowOptions, type ServerSentEvent } from './http/event-stream.js';
 export type { Route } from './http/http-app.js';
+export {
+  cursorAt,
+  type CursorOrigin,
+  pageLimit,
+  pageOf,
+  type PageStart,
+  pageSchema,
+  pageStartOf,
+} from './http/page.js';
 export { CurrentPrincipal, type HostRequest, Public, Roles } from './http/principal.js';
 export { type Problem, type ProblemAnswer, problemOf } from './http/problem.js';
 export { RawBody } from './http/raw-body.js';

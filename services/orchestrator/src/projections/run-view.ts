@@ -1,4 +1,5 @@
 import { budgetStateSchema, EVENTS } from '@lineclear/contracts';
+import { pageSchema } from '@lineclear/host';
 import { isTerminal, type RunState, runViewOf } from '@lineclear/run';
 import { z } from 'zod';
 
@@ -16,7 +17,7 @@ export const runSummarySchema = z.object({
   finishedAt: z.iso.datetime().nullable(),
 });
 
-export const runPageSchema = z.object({ items: z.array(runSummarySchema), next: z.string().optional() });
+export const runPageSchema = pageSchema(runSummarySchema);
 
 /** A whole run, with the calls of its present turn. */
 export const runViewSchema = runSummarySchema.extend({

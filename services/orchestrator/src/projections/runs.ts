@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DATA_SOURCE } from '@lineclear/host';
+import { DATA_SOURCE, type PageStart } from '@lineclear/host';
 import type { ReadHandle } from '@lineclear/messaging';
 import { DataSource } from 'typeorm';
 import { loadRuns } from '../adapters/postgres/run-store.js';
@@ -11,7 +11,7 @@ export interface RunFilter {
   readonly taskId?: string | undefined;
   readonly limit: number;
   /** the runs behind this one in the order of the list */
-  readonly after?: { readonly startedAt: Date; readonly runId: string } | undefined;
+  readonly after?: PageStart | undefined;
 }
 
 interface SummaryRow {
@@ -46,7 +46,7 @@ export class Runs {
       `${SUMMARY} WHERE tenant = $1 AND ($2::text IS NULL OR state = $2) AND ($3::text IS NULL OR task_id = $3)
          AND ($4::timestamptz IS NULL OR (started_at, run_id) < ($4, $5::text))
        ORDER BY started_at DESC, run_id DESC LIMIT $6`,
-      [tenant, state ?? null, taskId ?? null, after?.startedAt ?? null, after?.runId ?? null, limit],
+      [tenant, state ?? null, taskId ?? null, after?.at ?? null, after?.id ?? null, limit],
     );
     return rows.map(summaryOf);
   }

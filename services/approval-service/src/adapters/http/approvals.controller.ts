@@ -1,7 +1,16 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import type { Principal } from '@lineclear/contracts';
-import { InvalidMessageError, NotFoundError } from '@lineclear/errors';
-import { CurrentPrincipal, Describe, unwrap } from '@lineclear/host';
+import { NotFoundError } from '@lineclear/errors';
+import {
+  CurrentPrincipal,
+  cursorAt,
+  Describe,
+  pageLimit,
+  pageOf,
+  pageSchema,
+  pageStartOf,
+  unwrap,
+} from '@lineclear/host';
 import { COMMAND_SENDER, type CommandSender } from '@lineclear/messaging';
 import { z } from 'zod';
 import { type ApprovalView, approvalView, approvalViewSchema } from '../../application/approval-view.js';
@@ -12,12 +21,10 @@ import { Approvals } from '../postgres/approvals.js';
 const listQuery = z.strictObject({
   status: z.enum(APPROVAL_STATUSES).optional(),
   runId: z.string().min(1).max(200).optional(),
-  limit: z.coerce.number().int().min(1).max(500).default(100),
+  limit: pageLimit(100, 500),
   /** `next` of the page before */
   after: z.string().optional(),
 });
-
-const pageSchema = z.object({ items: z.array(approvalViewSchema), next: z.string().optional() });
 
 /** Judged by the domain at the time of the database, so that a refused attempt is recorded too. */
 const decisionBody = z.record(z.string(), z.unknown());
@@ -31,24 +38,16 @@ export class ApprovalsController {
   ) {}
 
   @Get()
-  @Describe({ summary: 'Approval requests of the tenant, oldest first.', answer: pageSchema })
+  @Describe({ summary: 'Approval requests of the tenant, oldest first.', answer: pageSchema(approvalViewSchema) })
   async list(
     @Query({ schema: listQuery }) query: z.infer<typeof listQuery>,
     @CurrentPrincipal() { tenant }: Principal,
   ) {
     const { status, runId, limit, after } = query;
-    const items = await this.approvals.list({
-      tenant,
-      status,
-      runId,
-      limit,
-      after: after === undefined ? undefined : positionOf(after),
-    });
-    const last = items.length === limit ? items.at(-1) : undefined;
-    return {
-      items: items.map(approvalView),
-      ...(last && { next: `${last.requestedAt.toISOString()}~${last.approvalId}` }),
-    };
+    const approvals = await this.approvals.list({ tenant, status, runId, limit, after: pageStartOf(after) });
+    return pageOf(approvals.map(approvalView), limit, ({ requestedAt, approvalId }) =>
+      cursorAt(requestedAt, approvalId),
+    );
   }
 
   @Get(':id')
@@ -78,13 +77,4 @@ export class ApprovalsController {
     if (approval === undefined) throw new NotFoundError(`approval \`${approvalId}\` does not exist`);
     return approval;
   }
-}
-
-function positionOf(cursor: string): { requestedAt: Date; approvalId: string } {
-  const [requestedAt = '', approvalId = ''] = cursor.split('~');
-  if (approvalId !== '' && z.iso.datetime().safeParse(requestedAt).success)
-    return { requestedAt: new Date(requestedAt), approvalId };
-  throw new InvalidMessageError('invalid-request', `the cursor \`${cursor}\` is none that this list gave`, {
-    details: { where: 'query `after`', seen: cursor, expected: '`next` of the page before' },
-  });
 }

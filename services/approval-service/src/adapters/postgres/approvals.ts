@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DATA_SOURCE } from '@lineclear/host';
+import { DATA_SOURCE, type PageStart } from '@lineclear/host';
 import { DataSource } from 'typeorm';
 import type { Approval, ApprovalStatus } from '../../domain/approval.js';
 import { approvalOf, type ApprovalRow, SELECT_APPROVAL } from './approval-store.js';
@@ -9,7 +9,7 @@ export interface ApprovalFilter {
   readonly status: ApprovalStatus | undefined;
   readonly runId: string | undefined;
   readonly limit: number;
-  readonly after: { readonly requestedAt: Date; readonly approvalId: string } | undefined;
+  readonly after: PageStart | undefined;
 }
 
 /** Approvals as people read them. INVARIANT: every query names the tenant. */
@@ -23,7 +23,7 @@ export class Approvals {
       `${SELECT_APPROVAL} WHERE tenant = $1 AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR run_id = $3)
          AND ($4::timestamptz IS NULL OR (requested_at, approval_id) > ($4, $5::text))
        ORDER BY requested_at, approval_id LIMIT $6`,
-      [tenant, status ?? null, runId ?? null, after?.requestedAt ?? null, after?.approvalId ?? null, limit],
+      [tenant, status ?? null, runId ?? null, after?.at ?? null, after?.id ?? null, limit],
     );
     return rows.map(approvalOf);
   }

@@ -1,7 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import type { Principal } from '@lineclear/contracts';
-import { ForbiddenError, InvalidMessageError } from '@lineclear/errors';
-import { CurrentPrincipal, Describe } from '@lineclear/host';
+import { ForbiddenError } from '@lineclear/errors';
+import { CurrentPrincipal, cursorAt, Describe, pageLimit, pageOf, pageSchema, pageStartOf } from '@lineclear/host';
 import { z } from 'zod';
 import type { Fact } from '../../domain/fact.js';
 import { FactStore } from '../postgres/fact-store.js';
@@ -9,7 +9,7 @@ import { FactStore } from '../postgres/fact-store.js';
 const query = z.strictObject({
   subject: z.string().min(1).optional(),
   superseded: z.enum(['true', 'false']).default('false'),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  limit: pageLimit(50, 200),
   cursor: z.string().optional(),
 });
 
@@ -25,7 +25,7 @@ const factView = z.object({
   supersededBy: z.string().nullable(),
 });
 
-const page = z.object({ items: z.array(factView), next: z.string().optional() });
+const page = pageSchema(factView);
 
 /** What the store knows about a subject of the caller's tenant. */
 @Controller('v1/facts')
@@ -51,24 +51,12 @@ export class FactsController {
       subject,
       limit: asked.limit,
       includeSuperseded: asked.superseded === 'true',
-      before: asked.cursor === undefined ? undefined : cursorOf(asked.cursor),
+      before: pageStartOf(asked.cursor, { member: 'cursor', expected: '`next` of an earlier page' }),
     });
-    const last = facts.length === asked.limit ? facts.at(-1) : undefined;
-    return {
-      items: facts.map(viewOf),
-      ...(last !== undefined && { next: `${last.eventTime.toISOString()}~${last.id}` }),
-    };
+    return pageOf(facts.map(viewOf), asked.limit, ({ eventTime, id }) => cursorAt(eventTime, id));
   }
 }
 
 function viewOf({ tenant: _tenant, subject: _subject, eventTime, ...same }: Fact): z.infer<typeof factView> {
   return { ...same, eventTime: eventTime.toISOString() };
-}
-
-function cursorOf(cursor: string): { eventTime: Date; id: string } {
-  const [time = '', id = ''] = cursor.split('~');
-  if (id !== '' && z.iso.datetime().safeParse(time).success) return { eventTime: new Date(time), id };
-  throw new InvalidMessageError('invalid-request', `the cursor \`${cursor}\` is none that this list gave`, {
-    details: { where: 'query `cursor`', seen: cursor, expected: '`next` of an earlier page' },
-  });
 }

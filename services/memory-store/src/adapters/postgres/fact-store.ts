@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DATA_SOURCE } from '@lineclear/host';
+import { DATA_SOURCE, type PageStart } from '@lineclear/host';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Fact, Owner } from '../../domain/fact.js';
 import { factIdOf, type NewFact, remember } from '../../domain/remember.js';
@@ -9,7 +9,7 @@ export interface FactPage extends Owner {
   readonly limit: number;
   readonly includeSuperseded: boolean;
   /** only facts before this one in the order of the list */
-  readonly before?: { readonly eventTime: Date; readonly id: string } | undefined;
+  readonly before?: PageStart | undefined;
 }
 
 /** Facts outside the lane: what people read, and what tools write. */
@@ -24,7 +24,7 @@ export class FactStore {
        WHERE tenant = $1 AND subject = $2 AND ($3 OR superseded_by IS NULL)
          AND ($4::timestamptz IS NULL OR (event_time, id) < ($4, $5::text))
        ORDER BY event_time DESC, id DESC LIMIT $6`,
-      [tenant, subject, includeSuperseded, before?.eventTime ?? null, before?.id ?? null, limit],
+      [tenant, subject, includeSuperseded, before?.at ?? null, before?.id ?? null, limit],
     );
     return rows.map(factOf);
   }

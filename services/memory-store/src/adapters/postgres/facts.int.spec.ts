@@ -92,7 +92,9 @@ describe('facts in PostgreSQL', () => {
     const owner = { tenant: 'acme', subject: 'pages' };
     await store.remember(Array.from({ length: 5 }, (_, n) => ({ ...FACT, ...owner, text: `note ${n}` })));
     const first = await store.list({ ...owner, limit: 3, includeSuperseded: false });
-    const rest = await store.list({ ...owner, limit: 3, includeSuperseded: false, before: first.at(-1) });
+    const last = first.at(-1);
+    const before = last && { at: last.eventTime, id: last.id };
+    const rest = await store.list({ ...owner, limit: 3, includeSuperseded: false, before });
     expect(new Set([...first, ...rest].map((fact) => fact.text)).size).toBe(5);
   });
 

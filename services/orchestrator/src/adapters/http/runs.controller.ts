@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { type Principal, TERMINAL_STATES } from '@lineclear/contracts';
-import { InvalidMessageError, NotFoundError } from '@lineclear/errors';
-import { CurrentPrincipal, Describe, unwrap } from '@lineclear/host';
+import { NotFoundError } from '@lineclear/errors';
+import { CurrentPrincipal, cursorAt, Describe, pageLimit, pageOf, pageStartOf, unwrap } from '@lineclear/host';
 import { COMMAND_SENDER, type CommandSender } from '@lineclear/messaging';
 import { z } from 'zod';
 import { CANCEL, type CancelPayload } from '../../application/names.js';
@@ -21,7 +21,7 @@ const RUN_STATES = [
 const listQuery = z.strictObject({
   state: z.enum(RUN_STATES).optional(),
   taskId: z.string().min(1).max(1024).optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  limit: pageLimit(50, 200),
   /** `next` of the page before */
   after: z.string().optional(),
 });
@@ -44,15 +44,8 @@ export class RunsController {
     @CurrentPrincipal() { tenant }: Principal,
   ): Promise<z.infer<typeof runPageSchema>> {
     const { state, taskId, limit, after } = query;
-    const items = await this.runs.list({
-      tenant,
-      state,
-      taskId,
-      limit,
-      after: after === undefined ? undefined : positionOf(after),
-    });
-    const last = items.length === limit ? items.at(-1) : undefined;
-    return { items, ...(last && { next: `${last.startedAt}~${last.runId}` }) };
+    const runs = await this.runs.list({ tenant, state, taskId, limit, after: pageStartOf(after) });
+    return pageOf(runs, limit, ({ startedAt, runId }) => cursorAt(startedAt, runId));
   }
 
   @Get(':id')
@@ -76,13 +69,4 @@ export class RunsController {
     const payload: CancelPayload = body ?? {};
     return unwrap(await this.commands.send({ name: CANCEL, key: runId, tenant, payload, by: principal }));
   }
-}
-
-/** The cursor of a page. Throws InvalidMessageError for one that no list gave. */
-function positionOf(cursor: string): { startedAt: Date; runId: string } {
-  const [startedAt = '', runId = ''] = cursor.split('~');
-  if (runId !== '' && z.iso.datetime().safeParse(startedAt).success) return { startedAt: new Date(startedAt), runId };
-  throw new InvalidMessageError('invalid-request', `the cursor \`${cursor}\` is none that this list gave`, {
-    details: { where: 'query `after`', seen: cursor, expected: '`next` of the page before' },
-  });
 }

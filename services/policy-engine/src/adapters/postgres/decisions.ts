@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DATA_SOURCE } from '@lineclear/host';
+import { DATA_SOURCE, type PageStart } from '@lineclear/host';
 import { DataSource } from 'typeorm';
 import type { JudgementError } from '../../domain/judge.js';
 
@@ -8,7 +8,7 @@ export interface DecisionPage {
   readonly runId?: string | undefined;
   readonly limit: number;
   /** only decisions after this one in the order of the list */
-  readonly after?: { readonly at: Date; readonly decisionId: string } | undefined;
+  readonly after?: PageStart | undefined;
 }
 
 /** A decision as people and checkers see it. */
@@ -50,7 +50,7 @@ export class Decisions {
        WHERE tenant = $1 AND ($2::text IS NULL OR run_id = $2)
          AND ($3::timestamptz IS NULL OR (decided_at, decision_id) > ($3, $4::text))
        ORDER BY decided_at, decision_id LIMIT $5`,
-      [tenant, runId ?? null, after?.at ?? null, after?.decisionId ?? null, limit],
+      [tenant, runId ?? null, after?.at ?? null, after?.id ?? null, limit],
     );
     return rows.map(({ errors, at, ...same }) => ({
       ...same,

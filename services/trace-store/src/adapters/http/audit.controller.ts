@@ -1,13 +1,13 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import type { Principal } from '@lineclear/contracts';
-import { CurrentPrincipal, Describe, Roles } from '@lineclear/host';
+import { CurrentPrincipal, Describe, pageLimit, pageOf, pageSchema, Roles } from '@lineclear/host';
 import { z } from 'zod';
 import type { ChainVerdict } from '../../domain/audit-chain.js';
 import { AuditStore } from '../postgres/audit-store.js';
 
 const query = z.strictObject({
   after: z.coerce.number().int().nonnegative().default(0),
-  limit: z.coerce.number().int().min(1).max(1_000).default(200),
+  limit: pageLimit(200, 1_000),
   subject: z.string().min(1).max(200).optional(),
 });
 
@@ -19,7 +19,7 @@ const record = z.object({
   fact: z.record(z.string(), z.unknown()),
 });
 
-const page = z.object({ items: z.array(record), next: z.string().optional() });
+const page = pageSchema(record);
 const verdict = z.object({ whole: z.boolean(), records: z.int(), firstBroken: z.int().nullable() });
 
 /** The tenant's hash-chained record of who asked, who allowed and what was done. */
@@ -42,8 +42,7 @@ export class AuditController {
       subject,
       fact: JSON.parse(factText) as Record<string, unknown>,
     }));
-    const last = items.length === asked.limit ? items.at(-1) : undefined;
-    return { items, ...(last !== undefined && { next: String(last.seq) }) };
+    return pageOf(items, asked.limit, ({ seq }) => String(seq));
   }
 
   @Get('verify')
