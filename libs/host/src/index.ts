@@ -7,7 +7,6 @@ export { eventStream, type FollowOptions, type ServerSentEvent } from './http/ev
 export type { Route } from './http/http-app.js';
 export {
   cursorAt,
-  type CursorOrigin,
   pageLimit,
   pageOf,
   type PageStart,

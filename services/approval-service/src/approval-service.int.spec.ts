@@ -1,51 +1,16 @@
-import { approvalIdOf, callDigest, type EventData } from '@lineclear/contracts';
+import { approvalIdOf, type EventData } from '@lineclear/contracts';
 import { type Caller, type HostedService, startHosted } from '@lineclear/host/testing';
 import { eventually, testDatabase } from '@lineclear/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approvalService } from './approval-service.js';
 import type { ApprovalView } from './application/approval-view.js';
+import { ARGUMENTS, FRIEDA, referral } from './testing/mothers.js';
 
-const frieda: Caller = { tenant: 'acme', subject: 'frieda', roles: ['finance'] };
-const greta: Caller = { ...frieda, subject: 'greta' };
+const GRETA: Caller = { ...FRIEDA, subject: 'greta' };
 const HOUR_MS = 3_600_000;
 
 let runs = 0;
 const newRun = () => `run_${String((runs += 1)).padStart(24, '0')}`;
-
-function referred(
-  runId: string,
-  change: Partial<EventData<'tool-call.referred'>> = {},
-): EventData<'tool-call.referred'> {
-  const args = { number: 'INV-1', amount_cents: 900_000 };
-  const call = { tenant: 'acme', runId, turn: 1, index: 0, tool: 'erp.invoice_post', definitionHash: 'h' };
-  return {
-    callId: `${runId}-1-0`,
-    turn: 1,
-    index: 0,
-    round: 1,
-    stage: 'first',
-    decisionId: 'dec_1',
-    tool: call.tool,
-    arguments: args,
-    schema: {
-      type: 'object',
-      properties: { number: { type: 'string' }, amount_cents: { type: 'integer', minimum: 1 } },
-      additionalProperties: false,
-    },
-    definitionHash: 'h',
-    digest: callDigest({ ...call, arguments: args }),
-    rules: ['big'],
-    why: 'over 5,000.00',
-    label: { confidentiality: 'internal', integrity: 'untrusted' },
-    requester: 'inbox',
-    approvers: ['finance'],
-    fourEyes: true,
-    expiresAt: new Date(Date.now() + HOUR_MS).toISOString(),
-    validForMs: 900_000,
-    policyVersion: 1,
-    ...change,
-  };
-}
 
 describe('the approval service', () => {
   let hosted: HostedService;
@@ -59,7 +24,7 @@ describe('the approval service', () => {
   });
 
   const refer = async (runId: string, change: Partial<EventData<'tool-call.referred'>> = {}, id?: string) => {
-    const data = referred(runId, change);
+    const data = referral(runId, { expiresAt: new Date(Date.now() + HOUR_MS).toISOString(), ...change });
     await hosted.world.publish(
       { name: 'tool-call.referred', key: runId, tenant: 'acme', data },
       id === undefined ? {} : { id },
@@ -78,7 +43,7 @@ describe('the approval service', () => {
   const toldNames = async (runId: string) => (await told(runId)).map(({ name }) => name);
   const decide = async (caller: Caller, approvalId: string, body: unknown) =>
     hosted.call(caller, 'POST', `/v1/approvals/${approvalId}/decision`, body);
-  const shown = async (approvalId: string, caller = frieda) =>
+  const shown = async (approvalId: string, caller = FRIEDA) =>
     hosted.call(caller, 'GET', `/v1/approvals/${approvalId}`);
   const pending = (approvalId: string) => eventually(async () => (await shown(approvalId)).status === 200);
 
@@ -89,20 +54,20 @@ describe('the approval service', () => {
     expect((await shown(approvalId)).body).toMatchObject({
       approvalId,
       tool: 'erp.invoice_post',
-      arguments: { number: 'INV-1', amount_cents: 900_000 },
+      arguments: ARGUMENTS,
       why: 'over 5,000.00',
       label: { integrity: 'untrusted' },
       requester: 'inbox',
       status: 'pending',
       decidedBy: null,
     });
-    const { status, body } = await decide(frieda, approvalId, { action: 'approve', reason: 'agreed' });
+    const { status, body } = await decide(FRIEDA, approvalId, { action: 'approve', reason: 'agreed' });
     expect({ status, body }).toMatchObject({ status: 200, body: { status: 'granted', decidedBy: 'frieda' } });
     expect(await told(runId)).toMatchObject([
       { name: 'approval.requested', data: { approvalId } },
       {
         name: 'approval.granted',
-        data: { approvalId, by: 'frieda', reason: 'agreed', digest: referred(runId).digest },
+        data: { approvalId, by: 'frieda', reason: 'agreed', digest: referral(runId).digest },
       },
     ]);
   });
@@ -112,8 +77,8 @@ describe('the approval service', () => {
     const approvalId = await refer(runId);
     await pending(approvalId);
     const clicks = [
-      ...Array.from({ length: 4 }, () => decide(frieda, approvalId, { action: 'approve' })),
-      ...Array.from({ length: 4 }, () => decide(greta, approvalId, { action: 'deny', reason: 'no' })),
+      ...Array.from({ length: 4 }, () => decide(FRIEDA, approvalId, { action: 'approve' })),
+      ...Array.from({ length: 4 }, () => decide(GRETA, approvalId, { action: 'deny', reason: 'no' })),
     ];
     const answers = await Promise.all(clicks);
     const { status, decidedBy } = (await shown(approvalId)).body as ApprovalView;
@@ -128,7 +93,7 @@ describe('the approval service', () => {
     const runId = newRun();
     const approvalId = await refer(runId, {}, 'again');
     await pending(approvalId);
-    await decide(frieda, approvalId, { action: 'approve' });
+    await decide(FRIEDA, approvalId, { action: 'approve' });
     await refer(runId, {}, 'again');
     const other = newRun();
     await pending(await refer(other));
@@ -139,23 +104,23 @@ describe('the approval service', () => {
     const runId = newRun();
     const approvalId = await refer(runId);
     await pending(approvalId);
-    const wrong = await decide(frieda, approvalId, {
+    const wrong = await decide(FRIEDA, approvalId, {
       action: 'edit',
       arguments: { number: 'INV-1', amount_cents: 'all' },
     });
     expect(wrong).toMatchObject({ status: 422, body: { code: 'invariant-violated' } });
-    const right = await decide(frieda, approvalId, { action: 'edit', arguments: { number: 'INV-1', amount_cents: 1 } });
+    const right = await decide(FRIEDA, approvalId, { action: 'edit', arguments: { number: 'INV-1', amount_cents: 1 } });
     expect(right).toMatchObject({ status: 200, body: { editedArguments: { amount_cents: 1 } } });
     const granted = (await told(runId))[1]?.data as EventData<'approval.granted'>;
     expect(granted.arguments).toEqual({ number: 'INV-1', amount_cents: 1 });
-    expect(granted.digest).not.toBe(referred(runId).digest);
+    expect(granted.digest).not.toBe(referral(runId).digest);
   });
 
   it('expires on the clock of the database and refuses the late click (S17)', async () => {
     const runId = newRun();
     const approvalId = await refer(runId, { expiresAt: new Date(Date.now() + 400).toISOString() });
     await eventually(async () => (await toldNames(runId)).includes('approval.expired'));
-    expect(await decide(frieda, approvalId, { action: 'approve' })).toMatchObject({
+    expect(await decide(FRIEDA, approvalId, { action: 'approve' })).toMatchObject({
       status: 409,
       body: { code: 'already-decided' },
     });
@@ -185,7 +150,7 @@ describe('the approval service', () => {
     const late = await refer(runId, { callId: `${runId}-2-0`, turn: 2 });
     await pending(late);
     for (const id of [approvalId, late])
-      expect(await decide(frieda, id, { action: 'approve' })).toMatchObject({ status: 409 });
+      expect(await decide(FRIEDA, id, { action: 'approve' })).toMatchObject({ status: 409 });
     expect(await toldNames(runId)).toEqual(['approval.requested', 'approval.withdrawn', 'approval.withdrawn']);
   });
 
@@ -193,10 +158,10 @@ describe('the approval service', () => {
     const runId = newRun();
     const approvalId = await refer(runId);
     await pending(approvalId);
-    const requester = { ...frieda, subject: 'inbox' };
+    const requester = { ...FRIEDA, subject: 'inbox' };
     expect((await decide(requester, approvalId, { action: 'approve' })).status).toBe(403);
-    expect((await decide({ ...frieda, roles: [] }, approvalId, { action: 'approve' })).status).toBe(403);
-    expect((await decide(frieda, approvalId, { action: 'approve', by: 'greta' })).status).toBe(400);
+    expect((await decide({ ...FRIEDA, roles: [] }, approvalId, { action: 'approve' })).status).toBe(403);
+    expect((await decide(FRIEDA, approvalId, { action: 'approve', by: 'greta' })).status).toBe(400);
     const attempts: { by: string; code: string }[] = await hosted.dataSource.query(
       'SELECT by, code FROM approval_attempt WHERE approval_id = $1 ORDER BY at, attempt_id',
       [approvalId],
@@ -213,7 +178,7 @@ describe('the approval service', () => {
     const runId = newRun();
     const approvalId = await refer(runId);
     await pending(approvalId);
-    const stranger = { ...frieda, tenant: 'globex' };
+    const stranger = { ...FRIEDA, tenant: 'globex' };
     expect((await shown(approvalId, stranger)).status).toBe(404);
     expect((await decide(stranger, approvalId, { action: 'approve' })).status).toBe(404);
     expect((await hosted.call(stranger, 'GET', '/v1/approvals')).body).toEqual({ items: [] });
@@ -224,7 +189,7 @@ describe('the approval service', () => {
     const runId = newRun();
     for (const index of [0, 1, 2]) await pending(await refer(runId, { callId: `${runId}-1-${index}`, index }));
     const list = async (query: string) =>
-      (await hosted.call(frieda, 'GET', `/v1/approvals?runId=${runId}&${query}`)).body as {
+      (await hosted.call(FRIEDA, 'GET', `/v1/approvals?runId=${runId}&${query}`)).body as {
         items: ApprovalView[];
         next?: string;
       };
@@ -234,6 +199,6 @@ describe('the approval service', () => {
       [0, 1, 2].map((index) => `${runId}-1-${index}`),
     );
     expect((await list('status=granted')).items).toEqual([]);
-    expect((await hosted.call(frieda, 'GET', '/v1/approvals?status=open')).status).toBe(400);
+    expect((await hosted.call(FRIEDA, 'GET', '/v1/approvals?status=open')).status).toBe(400);
   });
 });
