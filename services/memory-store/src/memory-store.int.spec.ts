@@ -3,20 +3,14 @@ import { type Caller, type HostedService, startHosted } from '@lineclear/host/te
 import { eventually, testDatabase } from '@lineclear/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FactStore } from './adapters/postgres/fact-store.js';
-import type { NewFact } from './domain/remember.js';
 import { memoryStore } from './memory-store.js';
+import { newFact } from './testing/mothers.js';
 
-const FACT: NewFact = {
-  tenant: 'acme',
-  subject: 'ann',
-  topic: null,
-  kind: 'semantic',
+const FACT = newFact({
   text: 'Kessel delivers late',
   source: 'run_0',
-  eventTime: new Date('2026-01-10T00:00:00.000Z'),
-  stated: true,
   label: { confidentiality: 'restricted', integrity: 'untrusted' },
-};
+});
 
 function started(subject: string, recall: { k: number; query: string }): EventData<'run.started'> {
   const budget = { steps: 1, tokens: 1, costMicros: 1, toolCalls: 1, activeMs: 1, wallMs: 1 };
@@ -64,15 +58,12 @@ describe('the memory store as a service', () => {
     await hosted.stop();
   });
 
+  const start = (runId: string, data: EventData<'run.started'>, id?: string) =>
+    hosted.world.publish({ name: 'run.started', key: runId, tenant: 'acme', data }, id === undefined ? {} : { id });
   const recalled = (runId: string) => hosted.world.waitFor('memory-store', (event) => event.subject === runId);
 
   it('answers a run that starts with facts about its subject alone, and their label', async () => {
-    await hosted.world.publish({
-      name: 'run.started',
-      key: 'run_1',
-      tenant: 'acme',
-      data: started('ann', { k: 3, query: 'invoice of Kessel' }),
-    });
+    await start('run_1', started('ann', { k: 3, query: 'invoice of Kessel' }));
     expect(await recalled('run_1')).toMatchObject({
       name: 'memory.recalled',
       tenant: 'acme',
@@ -83,33 +74,18 @@ describe('the memory store as a service', () => {
   });
 
   it('answers with nothing where nothing is asked or known', async () => {
-    await hosted.world.publish({
-      name: 'run.started',
-      key: 'run_2',
-      tenant: 'acme',
-      data: started('ann', { k: 0, query: 'Kessel' }),
-    });
-    await hosted.world.publish({
-      name: 'run.started',
-      key: 'run_3',
-      tenant: 'acme',
-      data: started('nobody', { k: 9, query: 'Kessel' }),
-    });
+    await start('run_2', started('ann', { k: 0, query: 'Kessel' }));
+    await start('run_3', started('nobody', { k: 9, query: 'Kessel' }));
     for (const runId of ['run_2', 'run_3']) expect(await recalled(runId)).toMatchObject({ data: { facts: [] } });
   });
 
   it('answers a redelivered event once, though facts have changed meanwhile', async () => {
-    const event = {
-      name: 'run.started' as const,
-      key: 'run_4',
-      tenant: 'acme',
-      data: started('ann', { k: 3, query: 'Kessel' }),
-    };
-    await hosted.world.publish(event, { id: 'again' });
+    const data = started('ann', { k: 3, query: 'Kessel' });
+    await start('run_4', data, 'again');
     const first = await recalled('run_4');
     await new FactStore(hosted.dataSource).remember([{ ...FACT, text: 'Kessel was sold' }]);
-    await hosted.world.publish(event, { id: 'again' });
-    await hosted.world.publish({ ...event, key: 'run_5' });
+    await start('run_4', data, 'again');
+    await start('run_5', data);
     await recalled('run_5');
     await eventually(async () => (await hosted.service.ready()).ready);
     expect((await hosted.world.events('memory-store')).filter(({ subject }) => subject === 'run_4')).toEqual([first]);

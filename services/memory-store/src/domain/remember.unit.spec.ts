@@ -1,20 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { newFact } from '../testing/mothers.js';
 import type { Fact } from './fact.js';
 import { type NewFact, remember } from './remember.js';
 
-const NOTE: NewFact = {
-  tenant: 'acme',
-  subject: 'ann',
-  topic: 'home city',
-  kind: 'semantic',
-  text: 'lives in Pune',
-  source: 'run_1',
-  eventTime: new Date('2026-01-10T00:00:00Z'),
-  stated: true,
-  label: { confidentiality: 'internal', integrity: 'trusted' },
-};
-
+const NOTE = newFact({ topic: 'home city', text: 'lives in Pune' });
 const MOVED: NewFact = { ...NOTE, text: 'lives in Bengaluru', eventTime: new Date('2026-03-02T00:00:00Z') };
 
 /** Applies arrivals in order to one topic, as the store would. */

@@ -2,22 +2,12 @@ import { createDataSource, migrate } from '@lineclear/persistence';
 import { testDatabase } from '@lineclear/test-kit';
 import type { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NewFact } from '../../domain/remember.js';
 import { memoryStore } from '../../memory-store.js';
+import { newFact } from '../../testing/mothers.js';
 import { recallFacts } from './fact-recall.js';
 import { FactStore } from './fact-store.js';
 
-const FACT: NewFact = {
-  tenant: 'acme',
-  subject: 'ann',
-  topic: null,
-  kind: 'semantic',
-  text: 'prefers invoices as PDF',
-  source: 'run_1',
-  eventTime: new Date('2026-01-10T00:00:00Z'),
-  stated: true,
-  label: { confidentiality: 'internal', integrity: 'trusted' },
-};
+const FACT = newFact();
 
 describe('facts in PostgreSQL', () => {
   let dataSource: DataSource;
