@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { approvalIdOf, callDigest, type EventData, shardOf } from '@lineclear/contracts';
+import { approvalIdOf, type EventData, shardOf } from '@lineclear/contracts';
 import { type Caller, type HostedService, startHosted } from '@lineclear/host/testing';
 import { eventually, testDatabase } from '@lineclear/test-kit';
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose';
@@ -10,6 +10,7 @@ import type { DecisionView } from './adapters/postgres/decisions.js';
 import type { Proposal } from './domain/decide-call.js';
 import { ASSUMED_TRAITS } from './domain/traits.js';
 import { policyEngine } from './policy-engine.js';
+import { proposalOf } from './testing/mothers.js';
 
 const POLICY = `policy: p
 version: 1
@@ -23,25 +24,6 @@ const operator: Caller = { tenant: 'acme', subject: 'olga', roles: ['operator'] 
 
 let runs = 0;
 const newRun = () => `run_${String((runs += 1)).padStart(24, '0')}`;
-
-function proposalOf(runId: string, args: Record<string, unknown>, change: Partial<Proposal> = {}): Proposal {
-  const call = { turn: 1, index: 0, tool: 'erp.post', definitionHash: 'h1', ...change };
-  const line = { limit: 1, spent: 0, reserved: 0 };
-  return {
-    inputs: [],
-    callId: `${runId}-${call.turn}-${call.index}`,
-    round: 1,
-    stage: 'first',
-    arguments: args,
-    digest: callDigest({ tenant: 'acme', runId, arguments: args, ...call }),
-    principal: { tenant: 'acme', subject: 'ann', roles: ['clerk'], scopes: [] },
-    agent: { name: 'a', version: 1 },
-    label: { confidentiality: 'internal', integrity: 'untrusted' },
-    budget: { steps: line, tokens: line, costMicros: line, toolCalls: line, activeMs: line, wallMs: line },
-    ...call,
-    ...change,
-  };
-}
 
 function authorizedOf(
   event: { readonly name: string; readonly data: unknown } | undefined,

@@ -13,8 +13,8 @@ import {
 } from '@lineclear/contracts';
 import { whyAsked } from './explain.js';
 import type { CallFacts } from './facts.js';
-import type { Judgement, JudgementError } from './judge.js';
-import type { Demand, Effect, Rule } from './rule.js';
+import type { Judgement } from './judge.js';
+import type { Rule } from './rule.js';
 
 export type Proposal = EventData<'tool-call.proposed'>;
 
@@ -61,18 +61,12 @@ export interface Question {
 }
 
 /** One decision as it is kept; `digest` is the call's, `inputsDigest` covers everything the verdict depends on but the policies. */
-export interface DecisionRecord {
+export interface DecisionRecord extends Judgement {
   readonly decisionId: string;
-  readonly verdict: Effect;
-  readonly rules: readonly string[];
-  readonly reason: string;
-  readonly errors: readonly JudgementError[];
-  readonly terminal: boolean;
   readonly policyVersion: number;
   readonly digest: string;
   readonly inputsDigest: string;
   readonly approvalId?: string;
-  readonly demand?: Demand;
 }
 
 export type Answer =
@@ -180,20 +174,14 @@ function recordOf(
   judgement: Judgement,
   facts: CallFacts,
 ): DecisionRecord {
-  const { verdict, rules, reason, errors, terminal, demand } = judgement;
   const { digest } = proposal;
   return {
     decisionId: decisionIdOf(proposal.callId, proposal.round, stage),
-    verdict,
-    rules,
-    reason,
-    errors,
-    terminal,
+    ...judgement,
     policyVersion: policies.version,
     digest,
     inputsDigest: inputsDigest(digest, facts, grant),
     ...(grant === undefined ? {} : { approvalId: grant.approvalId }),
-    ...(demand === undefined ? {} : { demand }),
   };
 }
 

@@ -1,6 +1,7 @@
-import { approvalIdOf, callDigest, callIdOf } from '@lineclear/contracts';
+import { approvalIdOf, callIdOf } from '@lineclear/contracts';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ActiveSet } from '../application/active-set.js';
+import { proposalOf as proposalOfRun } from '../testing/mothers.js';
 import { decideCall, dropCall, type Grant, type KnownTool, type Proposal, type Question } from './decide-call.js';
 import { ASSUMED_TRAITS } from './traits.js';
 
@@ -23,24 +24,8 @@ const RULES = `
 const policies = load(RULES);
 const tool: KnownTool = { definitionHash: 'h1', schema: { type: 'object' }, traits: ASSUMED_TRAITS };
 
-function proposalOf(args: Record<string, unknown>, overrides: Partial<Proposal> = {}): Proposal {
-  const call = { turn: 2, index: 1, tool: 'erp.post', definitionHash: 'h1', ...overrides };
-  const line = { limit: 1, spent: 0, reserved: 0 };
-  return {
-    inputs: [],
-    callId: callIdOf(RUN, call.turn, call.index),
-    round: 1,
-    stage: 'first',
-    arguments: args,
-    digest: callDigest({ tenant: 'acme', runId: RUN, arguments: args, ...call }),
-    principal: { tenant: 'acme', subject: 'ann', roles: ['clerk'], scopes: [] },
-    agent: { name: 'a', version: 1 },
-    label: { confidentiality: 'internal', integrity: 'untrusted' },
-    budget: { steps: line, tokens: line, costMicros: line, toolCalls: line, activeMs: line, wallMs: line },
-    ...call,
-    ...overrides,
-  };
-}
+const proposalOf = (args: Record<string, unknown>, change: Partial<Proposal> = {}): Proposal =>
+  proposalOfRun(RUN, args, { turn: 2, index: 1, ...change });
 
 const question = (args: Record<string, unknown>, overrides: Partial<Question> = {}): Question => ({
   tenant: 'acme',
