@@ -11,6 +11,7 @@ import {
   obliging,
   onlyRegistry,
   type PeerEvent,
+  silentOn,
 } from './testing/peers.testsuite.js';
 import { INBOX, runOf, TestOrchestrator, type TestOptions } from './testing/test-orchestrator.testsuite.js';
 
@@ -148,11 +149,7 @@ describe('a run keeps its promises', () => {
 
   it('when an operator drops a message that it waits for: it stops and fails', async () => {
     const test = await start();
-    await test.submit(
-      't',
-      { calls: 1 },
-      { peer: (event, name) => (name === 'tool-call.proposed' ? undefined : obliging(event, name)) },
-    );
+    await test.submit('t', { calls: 1 }, { peer: silentOn('tool-call.proposed', obliging) });
     const call = await test.event<Proposed>('t', 'tool-call.proposed');
     await test.world.publish({ ...authorized(call), key: runOf('t'), tenant: 'globex' } as never);
     await test.publish('t', authorized(call));
@@ -166,11 +163,7 @@ describe('a run keeps its promises', () => {
 
   it('when it is stopping behind a parked message: the fence and the results still reach it', async () => {
     const test = await start();
-    await test.submit(
-      't',
-      { calls: 1 },
-      { peer: (event, name) => (name === 'run.stop-started' ? undefined : neverCompletes(event, name)) },
-    );
+    await test.submit('t', { calls: 1 }, { peer: silentOn('run.stop-started', neverCompletes) });
     const call = await test.event<Proposed>('t', 'tool-call.proposed');
     await test.until('t', 'executing');
     await test.world.publish({ ...denied(call), key: runOf('t'), tenant: 'globex' } as never);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { obliging } from '../testing/peers.testsuite.js';
+import { obliging, silentOn } from '../testing/peers.testsuite.js';
 import { runOf, TestOrchestrator } from '../testing/test-orchestrator.testsuite.js';
 import { StuckRunWatch } from './stuck-run-watch.js';
 
@@ -25,7 +25,7 @@ describe('the stuck-run watch', () => {
       'silent',
       { calls: 1 },
       {
-        peer: (event, name) => (name === 'tool-call.proposed' ? undefined : obliging(event, name)),
+        peer: silentOn('tool-call.proposed', obliging),
       },
     );
     await test.until('silent', 'gating');

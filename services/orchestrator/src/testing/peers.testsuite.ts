@@ -178,3 +178,9 @@ export const neverCompletes: Peer = (event, name) => {
   if (name !== 'tool-call.proposed') return obliging(event, name);
   return [authorized(event.data as EventData<'tool-call.proposed'>)];
 };
+
+/** As the given one, but nothing comes for events of that name. */
+export const silentOn =
+  (silenced: EventName, peer: Peer): Peer =>
+  (event, name) =>
+    name === silenced ? undefined : peer(event, name);
