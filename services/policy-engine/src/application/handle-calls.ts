@@ -4,7 +4,7 @@ import type { SigningKeys } from '../adapters/keys/signing-keys.js';
 import { readBatchFacts, readGrants, readReferrals, type ToolCache } from '../adapters/postgres/batch-facts.js';
 import type { ActivePolicies } from './active-policies.js';
 import { type CallInput, decisionIdFor, isGrant, isProposal, referralIdFor } from './call-input.js';
-import { type CallContext, type SettledCall, settleCall } from './settle-call.js';
+import { type CallContext, settleCall } from './settle-call.js';
 import { writeDecision } from './write-decision.js';
 
 /** Longest stretch of evaluation before other work of the process gets its turn, in milliseconds. */
@@ -17,42 +17,24 @@ export interface CallDesk {
 }
 
 /**
- * Decides every proposal and grant of a batch: one read, evaluation in this thread, signatures meanwhile on the thread pool. A decision that
- * was made before is not made again; an input that fails is taken out alone.
+ * Decides every proposal and grant of a batch: one read, evaluation and signatures in this thread. A decision that was made before is not made
+ * again; an input that fails is taken out alone.
  */
 export async function handleCalls(inputs: readonly LaneInput[], batch: LaneBatch, desk: CallDesk): Promise<void> {
   const calls = inputs.filter((input): input is CallInput => isProposal(input) || isGrant(input));
   const context = await readContext(calls, batch, desk);
   const decided = new Set(context.facts.decided);
-  const pending: Promise<Outcome>[] = [];
   let turnEnds = performance.now() + TURN_MS;
   for (const input of calls) {
     const id = decisionIdFor(input);
-    if (!decided.has(id)) pending.push(outcomeOf(input, context));
-    else batch.attempt(input, () => undefined);
+    const isDecided = decided.has(id);
     decided.add(id);
+    batch.attempt(input, (writes) => {
+      if (!isDecided) writeDecision(writes, input, settleCall(input, context), batch.now);
+    });
     if (performance.now() < turnEnds) continue;
     await nextTurn();
     turnEnds = performance.now() + TURN_MS;
-  }
-  for (const { input, settled, error } of await Promise.all(pending)) {
-    if (settled === undefined) batch.fail(input, error);
-    else batch.attempt(input, (writes) => writeDecision(writes, input, settled, batch.now));
-  }
-}
-
-interface Outcome {
-  readonly input: CallInput;
-  readonly settled?: SettledCall;
-  readonly error?: unknown;
-}
-
-/** Never rejects, so that one failing input cannot take the others along. */
-async function outcomeOf(input: CallInput, context: CallContext): Promise<Outcome> {
-  try {
-    return { input, settled: await settleCall(input, context) };
-  } catch (error) {
-    return { input, error };
   }
 }
 

@@ -39,10 +39,10 @@ export interface SettledCall {
 }
 
 /**
- * Decides one input; evaluation is done when the call returns, only the signature is waited for.
+ * Decides one input, and signs what it authorizes.
  * @throws TransientError while the catalog does not know the call's tool; InvariantViolationError for a grant that nobody asked for
  */
-export async function settleCall(input: CallInput, context: CallContext): Promise<SettledCall> {
+export function settleCall(input: CallInput, context: CallContext): SettledCall {
   if (input.kind === 'dropped') return settleDropped(input, context);
   const asked = isProposal(input) ? askedByProposal(input, context) : askedByGrant(input, context);
   const { proposal, tool, grant } = asked;
@@ -52,7 +52,7 @@ export async function settleCall(input: CallInput, context: CallContext): Promis
   const decision = decideCall(asked);
   const { answer, record } = decision;
   if (answer.name === 'tool-call.authorized') {
-    const jws = await context.keys.sign(answer.claims);
+    const jws = context.keys.sign(answer.claims);
     return { call: proposal, decision, jws, ...keptGrant(input, grant) };
   }
   const { demand } = record;

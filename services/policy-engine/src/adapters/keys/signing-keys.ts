@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { KeyObject, randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename, stat, unlink, writeFile, link } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AUTHORIZATION_TYPE, type AuthorizationClaims } from '@lineclear/contracts';
 import { ConfigError } from '@lineclear/errors';
-import { calculateJwkThumbprint, CompactSign, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
+import { signJws } from '@lineclear/identity';
+import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 
 /** JSON Web Key Set with public keys alone. */
 export interface PublicKeys {
@@ -13,8 +14,8 @@ export interface PublicKeys {
 /** Signs authorizations. The private key does not leave this object. */
 export interface SigningKeys {
   readonly publicKeys: PublicKeys;
-  /** Compact JWS over the claims; runs on the thread pool, so many may be in flight. */
-  readonly sign: (claims: AuthorizationClaims) => Promise<string>;
+  /** Compact JWS over the claims. */
+  readonly sign: (claims: AuthorizationClaims) => string;
 }
 
 /** Injection token. */
@@ -35,15 +36,18 @@ export async function openSigningKeys(file: string): Promise<SigningKeys> {
   const [first, ...others] = parseKeys(file, text);
   if (first === undefined || first.d === undefined) throw unusable(file, 'its first key is not a private one');
   const publicKeys = { keys: await Promise.all([first, ...others].map((key) => toPublic(file, key))) };
-  const key = await importJWK(first, ALGORITHM).catch((cause: unknown) => {
-    throw unusable(file, 'its first key cannot be used', cause);
-  });
+  const key = await privateKeyOf(file, first);
   await replaceFile(join(dirname(file), PUBLIC_FILE), `${JSON.stringify(publicKeys, null, 2)}\n`, 0o644);
-  const header = { alg: ALGORITHM, typ: AUTHORIZATION_TYPE, kid: publicKeys.keys[0]?.kid ?? '' };
-  return {
-    publicKeys,
-    sign: (claims) => new CompactSign(Buffer.from(JSON.stringify(claims))).setProtectedHeader(header).sign(key),
-  };
+  const header = { typ: AUTHORIZATION_TYPE, kid: publicKeys.keys[0]?.kid ?? '' };
+  return { publicKeys, sign: (claims) => signJws(header, JSON.stringify(claims), key) };
+}
+
+async function privateKeyOf(file: string, jwk: JWK): Promise<KeyObject> {
+  try {
+    return KeyObject.from((await importJWK(jwk, ALGORITHM, { extractable: true })) as CryptoKey);
+  } catch (cause) {
+    throw unusable(file, 'its first key cannot be used', cause);
+  }
 }
 
 async function readSecret(file: string): Promise<string | undefined> {

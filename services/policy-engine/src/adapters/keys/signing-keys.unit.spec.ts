@@ -33,7 +33,7 @@ it('makes a key that only its owner reads, publishes its public half, and signs 
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(JSON.parse(await readFile(join(folder, 'home', 'policy-jwks.json'), 'utf8'))).toEqual(publicKeys);
   expect(Object.keys(publicKeys.keys[0] ?? {}).toSorted()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
-  const jws = await sign(claims);
+  const jws = sign(claims);
   expect(decodeProtectedHeader(jws)).toEqual({
     alg: 'EdDSA',
     typ: 'lineclear-authorization+jwt',
@@ -52,7 +52,7 @@ it('gives several starters one key, and keeps it over a restart', async () => {
 
 it('publishes further keys of the file, so that old signatures stay valid while the key changes', async () => {
   const [first, second] = [join(folder, 'a.jwk'), join(folder, 'b.jwk')];
-  const old = await (await openSigningKeys(first)).sign(claims);
+  const old = (await openSigningKeys(first)).sign(claims);
   await openSigningKeys(second);
   const keys = await Promise.all(
     [second, first].map(async (file) => JSON.parse(await readFile(file, 'utf8')) as unknown),
@@ -62,7 +62,7 @@ it('publishes further keys of the file, so that old signatures stay valid while 
   const { publicKeys, sign } = await openSigningKeys(both);
   const set = createLocalJWKSet({ keys: [...publicKeys.keys] });
   await expect(compactVerify(old, set)).resolves.toBeDefined();
-  await expect(compactVerify(await sign(claims), set)).resolves.toBeDefined();
+  await expect(compactVerify(sign(claims), set)).resolves.toBeDefined();
   expect(JSON.stringify(publicKeys)).not.toContain('"d"');
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { AUTHORIZATION_TYPE } from '@lineclear/contracts';
 import { eventually } from '@lineclear/test-kit';
 import { CompactSign, exportJWK, generateKeyPair } from 'jose';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PolicyKeys } from './policy-keys.js';
 
 const CLAIMS = { sub: 'call-1' };
@@ -20,7 +20,10 @@ beforeEach(async () => {
   keys = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
 });
 
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 async function publish(): Promise<PolicyKeys> {
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'k1', alg: 'EdDSA', use: 'sig' };
@@ -51,6 +54,8 @@ describe('keys of the policy engine', () => {
       await sign({ jwk: await exportJWK(forger.publicKey) }, forger.privateKey),
       await sign({ typ: 'JWT' }),
       await sign({ typ: undefined }),
+      await sign({ kid: undefined }),
+      await sign({ crit: ['b64'], b64: true }),
       await sign({ alg: 'RS256' }, rsa.privateKey),
       await new CompactSign(Buffer.from('{}'))
         .setProtectedHeader({ alg: 'HS256', typ: AUTHORIZATION_TYPE, kid: 'k1' })
@@ -59,11 +64,44 @@ describe('keys of the policy engine', () => {
       `${header}.${part({ sub: 'call-2' })}.${signature}`,
       `${header}.${payload}.${signature.slice(0, -4)}`,
       `${good}.x`,
+      `${good}=`,
+      `${header}=.${payload}.${signature}`,
       '',
       '..',
       'a'.repeat(100_000),
     ];
     for (const jws of forged) expect(await policy.verify(jws)).toMatchObject({ valid: false, why: expect.any(String) });
+  });
+
+  it('verify nothing by a key that is published twice under one id, or not for signatures of this sort', async () => {
+    const jwk = await exportJWK(keys.publicKey);
+    const unfit = [
+      [{ kid: 'k1' }, { kid: 'k1' }],
+      [{ kid: 'k1', alg: 'Ed25519' }],
+      [{ kid: 'k1', use: 'enc' }],
+      [{ kid: 'k1', key_ops: ['sign'] }],
+      [{ kid: 'k1', d: (await exportJWK(keys.privateKey)).d }],
+      [{ kid: 'k1', x: 'AAAA' }],
+      [{ kid: 'k1', kty: 'EC', crv: 'P-256', y: jwk.x }],
+    ];
+    for (const set of unfit) {
+      writeFileSync(file, JSON.stringify({ keys: set.map((change) => ({ ...jwk, ...change })) }));
+      expect(await new PolicyKeys({ file }).verify(await sign())).toMatchObject({ valid: false });
+    }
+  });
+
+  it('are looked at again for an unknown id, and then only those that are published now count', async () => {
+    const first = keys;
+    const policy = await publish();
+    const old = await sign();
+    expect(await policy.verify(old)).toMatchObject({ valid: true });
+    keys = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
+    const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'k2', alg: 'EdDSA', use: 'sig' };
+    writeFileSync(file, JSON.stringify({ keys: [jwk] }));
+    expect(await policy.verify(await sign({ kid: 'k2' }))).toMatchObject({ valid: false });
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 10_001);
+    expect(await policy.verify(await sign({ kid: 'k2' }))).toMatchObject({ valid: true });
+    expect(await policy.verify(await sign({}, first.privateKey))).toMatchObject({ valid: false });
   });
 
   it('are no verdict while they cannot be read, and are read once they are there', async () => {

@@ -1,7 +1,9 @@
+import { KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { AUTHORIZATION_TYPE } from '@lineclear/contracts';
 import { TransientError } from '@lineclear/errors';
-import { compactVerify, createLocalJWKSet, errors, type JSONWebKeySet } from 'jose';
+import { isSignedBy, readJws } from '@lineclear/identity';
+import { createLocalJWKSet, errors, type JSONWebKeySet } from 'jose';
 
 /** Where the policy engine's public keys come from: configuration alone, never an event. */
 export type KeySource = { readonly url: string } | { readonly file: string };
@@ -16,9 +18,15 @@ const FETCH_TIMEOUT_MS = 2_000;
 /** A source that cannot be read is not asked by every batch. */
 const REST_AFTER_FAILURE_MS = 500;
 
+/** One published set; jose chooses and imports the key of an id, once. */
+interface PublishedKeys {
+  readonly find: ReturnType<typeof createLocalJWKSet>;
+  readonly found: Map<string, KeyObject>;
+}
+
 /** Verifies the signature, algorithm and type of authorizations. */
 export class PolicyKeys {
-  #verify: ReturnType<typeof createLocalJWKSet> | undefined;
+  #keys: PublishedKeys | undefined;
   #loading: Promise<void> | undefined;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #failedAt = Number.NEGATIVE_INFINITY;
@@ -30,7 +38,7 @@ export class PolicyKeys {
    * @throws TransientError `unavailable` while no keys could be read: then nothing is known about the JWS
    */
   async verify(jws: string): Promise<SignatureVerdict> {
-    if (this.#verify === undefined) await this.#load();
+    if (this.#keys === undefined) await this.#load();
     const verdict = await this.#check(jws);
     if (verdict !== 'unknown-key') return verdict;
     if (performance.now() - this.#lookedAt < LOOK_AGAIN_MS) return unknownKey;
@@ -40,15 +48,17 @@ export class PolicyKeys {
   }
 
   async #check(jws: string): Promise<SignatureVerdict | 'unknown-key'> {
-    const keys = this.#verify;
+    const keys = this.#keys;
     if (keys === undefined) throw notReadable(this.source);
+    const read = readJws(jws);
+    if (read === undefined) return notVerified;
     try {
-      const { payload, protectedHeader } = await compactVerify(jws, keys, { algorithms: ['EdDSA'] });
-      if (protectedHeader.typ !== AUTHORIZATION_TYPE) return { valid: false, why: 'it is a signature of another type' };
-      return { valid: true, payload: JSON.parse(Buffer.from(payload).toString('utf8')) as unknown };
+      const key = keys.found.get(read.header.kid) ?? (await keyOf(keys, read.header.kid));
+      if (!isSignedBy(read, key)) return notVerified;
+      if (read.header.typ !== AUTHORIZATION_TYPE) return { valid: false, why: 'it is a signature of another type' };
+      return { valid: true, payload: JSON.parse(read.payload) as unknown };
     } catch (error) {
-      if (error instanceof errors.JWKSNoMatchingKey) return 'unknown-key';
-      return { valid: false, why: 'its signature does not verify' };
+      return error instanceof errors.JWKSNoMatchingKey ? 'unknown-key' : notVerified;
     }
   }
 
@@ -62,19 +72,27 @@ export class PolicyKeys {
     if (performance.now() - this.#failedAt < REST_AFTER_FAILURE_MS) return;
     try {
       const keys = 'file' in this.source ? await readFile(this.source.file, 'utf8') : await fetched(this.source.url);
-      this.#verify = createLocalJWKSet(JSON.parse(keys) as JSONWebKeySet);
+      this.#keys = { find: createLocalJWKSet(JSON.parse(keys) as JSONWebKeySet), found: new Map() };
       this.#lookedAt = performance.now();
     } catch (cause) {
       this.#failedAt = performance.now();
-      if (this.#verify === undefined) throw notReadable(this.source, cause);
+      if (this.#keys === undefined) throw notReadable(this.source, cause);
     }
   }
 }
 
+const notVerified: SignatureVerdict = { valid: false, why: 'its signature does not verify' };
 const unknownKey: SignatureVerdict = {
   valid: false,
   why: 'it is signed with a key that the policy engine does not publish',
 };
+
+/** @throws JWKSNoMatchingKey for an id that is not published; others for one that is published twice, or as a key that cannot be used */
+async function keyOf({ find, found }: PublishedKeys, kid: string): Promise<KeyObject> {
+  const key = KeyObject.from(await find({ alg: 'EdDSA', kid }));
+  found.set(kid, key);
+  return key;
+}
 
 async function fetched(url: string): Promise<string> {
   const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS), redirect: 'error' });
