@@ -42,6 +42,14 @@ describe('a run', () => {
     expect(registry.effects()).toMatchObject([{ id: 'a', key: expect.stringMatching(/^lck_/) }]);
   });
 
+  it('is told the end of a call without another look at the catalogue', async () => {
+    registry = await RegistryWorld.open({ ...KEYED, timeoutMs: 1_000, key: 'none' });
+    const call = await registry.authorize(registry.newRun(), { id: 'a', mode: 'lost-reply' });
+    await eventually(() => registry.effects().length === 1);
+    await registry.world.query('ALTER TABLE tool_registry.catalogue_head RENAME TO away');
+    expect(await registry.completed(call)).toMatchObject({ status: 'unknown', reason: 'timeout' });
+  });
+
   it('B22: redelivered and repeated authorizations change nothing', async () => {
     registry = await RegistryWorld.open({ ...KEYED, key: 'none' });
     const run = registry.newRun();

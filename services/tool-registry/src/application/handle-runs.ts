@@ -10,7 +10,7 @@ import type {
   TimerInput,
 } from '@lineclear/messaging';
 import { type ClaimKey, claimKeyText, loadClaims } from '../adapters/postgres/business-claims.js';
-import type { Catalogue, CatalogueReader } from '../adapters/postgres/catalogue-reader.js';
+import { type Catalogue, type CatalogueReader, NO_CATALOGUE } from '../adapters/postgres/catalogue-reader.js';
 import { loadEffects, loadRunningJobs, RUN_EFFECTS } from '../adapters/postgres/run-effects-store.js';
 import type { PolicyKeys } from '../adapters/keys/policy-keys.js';
 import { isOpen, type Permit } from '../domain/effect.js';
@@ -40,9 +40,12 @@ const isAuthorized = (input: LaneInput): input is Authorized =>
 const isStop = (input: LaneInput): input is EventInput<'run.stop-started'> =>
   input.kind === 'event' && input.name === 'run.stop-started';
 
+/** The end of an attempt is settled by what the ledger and the executor say. */
+const needsCatalogue = ({ kind }: LaneInput): boolean => kind !== 'job';
+
 /** Every input of a run in its order: load for all, then decide one by one. */
 export async function handleRuns(inputs: readonly LaneInput[], batch: LaneBatch, desk: RunDesk): Promise<void> {
-  const catalogue = await desk.catalogue.read(batch.read);
+  const catalogue = inputs.some(needsCatalogue) ? await desk.catalogue.read(batch.read) : NO_CATALOGUE;
   await batch.load(RUN_EFFECTS, [...new Set(inputs.map(({ key }) => key))]);
   const authorized = inputs.filter(isAuthorized);
   const verdicts = await verifyAll(authorized, batch, desk, catalogue);
@@ -90,7 +93,7 @@ function decideEvent(run: RunWriter, input: EventInput, context: BatchContext): 
   if (verdict !== undefined) takeAuthorization(run, input, verdict, context);
 }
 
-/** Signatures of a batch are verified side by side. An input whose keys cannot be read now is taken out, and comes again. */
+/** Verifies the signatures of a batch. An input whose keys cannot be read now is taken out, and comes again. */
 async function verifyAll(
   authorized: readonly Authorized[],
   batch: LaneBatch,

@@ -11,6 +11,14 @@ export interface Catalogue {
   readonly notBeforeVersion: number;
 }
 
+/** For a batch that needs none. Whatever asks it all the same is refused: no tool is known, and no policy version is high enough. */
+export const NO_CATALOGUE: Catalogue = {
+  tools: new Map(),
+  list: [],
+  servers: new Set(),
+  notBeforeVersion: Number.MAX_SAFE_INTEGER,
+};
+
 interface HeadRow {
   readonly change: string | null;
   readonly floor: number | null;
@@ -19,7 +27,7 @@ interface HeadRow {
 const HEAD = `SELECT (SELECT string_agg(change, ',' ORDER BY shard) FROM catalogue_head) AS change,
   (SELECT max(not_before_version) FROM policy_floor) AS floor`;
 
-/** Reads the catalogue once per change of it; each batch asks only whether it changed, which costs one small query. */
+/** Reads the catalogue once per change of it; a batch asks only whether it changed, which costs one small query. */
 export class CatalogueReader {
   #change: string | null | undefined;
   #catalogue: Omit<Catalogue, 'notBeforeVersion'> = { tools: new Map(), list: [], servers: new Set() };
