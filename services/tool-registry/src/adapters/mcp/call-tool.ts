@@ -19,14 +19,17 @@ export async function callTool(
   job: ToolCallJob,
   signal: AbortSignal,
 ): Promise<CallAnswer> {
-  const deadline = AbortSignal.timeout(job.toolTimeoutMs);
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(new Error('the time of the call is over')), job.toolTimeoutMs);
   try {
     const request = { method: 'tools/call' as const, params: paramsOf(job) };
-    const options = { signal: AbortSignal.any([signal, deadline]), timeout: job.toolTimeoutMs + 1_000 };
+    const options = { signal: AbortSignal.any([signal, deadline.signal]), timeout: job.toolTimeoutMs + 1_000 };
     return { kind: 'answered', result: await connection.client.request(request, options) };
   } catch (error) {
     if (signal.aborted) return { kind: 'silent', reason: isTimeout(signal.reason) ? 'timeout' : 'aborted' };
-    return deadline.aborted ? { kind: 'silent', reason: 'timeout' } : endOf(error);
+    return deadline.signal.aborted ? { kind: 'silent', reason: 'timeout' } : endOf(error);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

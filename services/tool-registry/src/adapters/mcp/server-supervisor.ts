@@ -37,6 +37,7 @@ export class ServerSupervisor {
    * The connection, waited for while the server starts or restarts; undefined when it is away, the time is over or the signal aborts.
    */
   async connected(waitMs: number, signal: AbortSignal): Promise<ServerConnection | undefined> {
+    if (this.#connection !== undefined) return this.#connection;
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(waitMs), this.#stopping.signal]);
     while (this.#connection === undefined && !this.#isAway && !deadline.aborted) {
       const change = new Promise<void>((resolve) => this.#waiters.push(resolve));
