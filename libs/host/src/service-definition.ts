@@ -1,6 +1,6 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { ServiceName } from '@lineclear/contracts';
-import type { Bus } from '@lineclear/messaging';
+import type { Bus, LaneGroup } from '@lineclear/messaging';
 import type { DatabaseConfig, Installation, Migration } from '@lineclear/persistence';
 import type { Logger } from '@lineclear/telemetry';
 import type { OpenApiDocument } from './docs/openapi.js';
@@ -24,6 +24,8 @@ export interface HostOptions {
   /** the service's own role and schema, which exists */
   readonly database: DatabaseConfig;
   readonly bus: Bus;
+  /** services of one process that take their turns together; a service that gathers stays by itself */
+  readonly group?: LaneGroup;
   readonly verifier: TokenVerifier;
   /** what the schema must belong to; left out: not checked (tests) */
   readonly installation?: Installation;

@@ -26,7 +26,9 @@ export type {
   TimerInput,
 } from './lane/input.js';
 export { Lane, type LaneOptions } from './lane/lane.js';
+export { LaneGroup } from './lane/lane-group.js';
 export type { Log } from './lane/log.js';
+export { SharedCommits } from './lane/shared-commits.js';
 export type { Executor, Handler } from './lane/registry.js';
 export { type ColumnType, defineTable, type Row, type TableSpec } from './lane/table.js';
 export { COMMAND_SENDER, type CommandRequest, type CommandSender } from './mailbox/command-sender.js';

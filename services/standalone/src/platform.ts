@@ -10,7 +10,7 @@ import {
   type ServiceDefinition,
 } from '@lineclear/host';
 import type { DevelopmentIssuer } from '@lineclear/identity';
-import { EmbeddedBus } from '@lineclear/messaging';
+import { EmbeddedBus, LaneGroup, SharedCommits } from '@lineclear/messaging';
 import { createLogger, type Logger, startTelemetry } from '@lineclear/telemetry';
 import { openDatabase, type PlatformDatabase } from './database.js';
 import { Front } from './front/front.js';
@@ -122,6 +122,7 @@ async function bootAll(
   { environment, level, database, bus, tokens }: BootContext,
   undo: Undo,
 ): Promise<RunningService[]> {
+  const group = new LaneGroup(new SharedCommits(database.admin));
   const booting = definitions.map(async (definition) => {
     const log: Logger = createLogger({ service: definition.name, level });
     return definition.boot({
@@ -129,6 +130,7 @@ async function bootAll(
       database: await database.provision(definition.name),
       installation: database.installation,
       bus,
+      group,
       verifier: tokens.verifier,
       log,
     });

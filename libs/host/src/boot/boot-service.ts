@@ -37,13 +37,14 @@ export async function bootService<C>(definition: ServiceDefinition<C>, options: 
     },
   );
   const failure = Promise.withResolvers<unknown>();
-  const batch = { gatherMs: definition.gatherMs ?? 0 };
+  const { gatherMs = 0 } = definition;
   const lane = new Lane({
     service: name,
     database: options.database,
     bus: options.bus,
     log,
-    batch,
+    batch: { gatherMs },
+    ...(options.group !== undefined && gatherMs === 0 && { group: options.group }),
     failed: failure.resolve,
   });
   const closing = new AbortController();

@@ -64,6 +64,11 @@ export interface BusMembership {
   appended(records: readonly BusRecord[]): void;
   /** true while every shard that this member should own is assigned and read */
   ready(): boolean;
+  /**
+   * Whether a record that is being appended would be delivered next, once it is committed and after `ahead` others of its topic and partition. Absent where
+   * nothing can be known of a record before it comes.
+   */
+  isNext?(record: BusRecord, ahead: number): boolean;
   /** A shard was fenced: give it back and ask for it again if it is still ours. */
   retake(shards: readonly number[]): Promise<void>;
   /**

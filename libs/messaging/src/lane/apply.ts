@@ -47,9 +47,7 @@ export function applyCompletion(completion: Completion, options: ApplyOptions): 
     memory.knownMail.delete(id);
     options.mailbox.answered(id, { ok: false, failure: toFailure(error) });
   }
-  const membership = options.membership();
-  membership?.appended(writes.records);
-  if (works.some(({ origin }) => origin === 'bus')) membership?.acknowledge(busPositions(positions));
+  if (works.some(({ origin }) => origin === 'bus')) options.membership()?.acknowledge(busPositions(positions));
 }
 
 function busPositions(positions: Positions): BusPosition[] {

@@ -1,25 +1,19 @@
 import type { ServiceName } from '@lineclear/contracts';
 import { ConflictError, TransientError } from '@lineclear/errors';
+import type { BusRecord } from '../bus/bus.js';
 import type { JobRunner } from '../jobs/job-runner.js';
 import { BatchWrites } from './batch-writes.js';
 import { ColumnCheck } from './column-check.js';
 import { type Completion, completeWork, finishWork } from './complete.js';
-import type { LaneConnection } from './connection.js';
-import type { LaneCounters } from './counters.js';
-import type { DatabaseClock } from './database-clock.js';
 import { decideAll } from './decide.js';
 import { Decision } from './decision.js';
 import { isRepeatable } from './fragment.js';
-import { LazyPositions } from './lazy-positions.js';
-import { type Positions, positionsOf } from './positions.js';
-import type { PublishedPositions } from './published-positions.js';
+import { type CommitOptions, Commits } from './commits.js';
+import { positionsOf } from './positions.js';
 import type { HandlerRegistry } from './registry.js';
 import { Failures } from './settle.js';
-import type { Shard } from './shard.js';
 import { StateCache } from './state-cache.js';
 import { FENCED, GUARD } from './statement.js';
-import { StatementCache } from './statement-cache.js';
-import { fenceValues, StatementParts } from './statement-parts.js';
 import { keyText } from './table-fold.js';
 import type { Work } from './work.js';
 
@@ -27,9 +21,6 @@ import type { Work } from './work.js';
 const REPETITIONS = 3;
 
 const ANSWER = 'mailbox/answer';
-
-/** The shard's positions are written as they are in memory. */
-const UNMOVED: ReadonlyMap<string, bigint> = new Map();
 
 interface GuardDetail {
   readonly section: string;
@@ -43,26 +34,19 @@ export class FencedError extends ConflictError {
   }
 }
 
-export interface RunnerOptions {
+export interface RunnerOptions extends CommitOptions {
   readonly service: ServiceName;
   readonly owner: string;
-  readonly connection: LaneConnection;
-  readonly clock: DatabaseClock;
   readonly registry: HandlerRegistry;
   readonly jobs: JobRunner;
-  readonly shards: ReadonlyMap<number, Shard>;
-  readonly counters: LaneCounters;
   readonly cacheEntries: number;
   readonly failures: Failures;
-  /** positions are kept in the shard's row */
-  readonly keepsPositions: boolean;
-  readonly published: PublishedPositions;
-  /** told of shards whose positions were written although no work of theirs was */
-  kept(shards: readonly Shard[]): void;
   /** commands whose result is there already */
   alreadyAnswered(works: ReadonlySet<Work>): void;
   /** told of each commit, before the next is sent */
   committed(completion: Completion): void;
+  /** records that were committed: from now on they may be read */
+  handOver(records: readonly BusRecord[]): void;
 }
 
 interface Run {
@@ -74,12 +58,22 @@ interface Run {
   readonly refused?: unknown;
 }
 
+/** A batch while it is decided: it may grow until it is committed or given up. */
+export interface OpenBatch {
+  readonly works: Work[];
+  readonly writes: BatchWrites;
+  readonly decision: Decision;
+  /** the database's time, milliseconds since the epoch */
+  readonly nowMs: number;
+  /** monotonic */
+  readonly startedAt: number;
+  decideMs: number;
+}
+
 /** Decides a batch and commits it with one statement; takes out what fails, and only that. */
 export class BatchRunner {
+  readonly commits: Commits;
   readonly #cache: StateCache;
-  readonly #statements: StatementCache;
-  readonly #parts: StatementParts;
-  readonly #lazy = new LazyPositions();
   readonly #columns = new ColumnCheck();
   readonly #runsJobs = (kind: string): boolean => this.options.jobs.has(kind);
   /** milliseconds of deciding per input, smoothed */
@@ -87,8 +81,7 @@ export class BatchRunner {
 
   constructor(private readonly options: RunnerOptions) {
     this.#cache = new StateCache(options.cacheEntries);
-    this.#statements = new StatementCache(options.connection);
-    this.#parts = new StatementParts(options.connection.schema);
+    this.commits = new Commits(options);
   }
 
   /** @throws FencedError, Pause, or TransientError when the outcome is unknown; what was committed until then was told to `committed` */
@@ -96,48 +89,79 @@ export class BatchRunner {
     await this.#run({ works, later: [], isReload: false });
   }
 
-  /** The positions of a shard moved in memory, over messages that need nothing. */
-  passed(shard: Shard): void {
-    this.#lazy.add([shard]);
-  }
-
   /** Writes positions that moved over messages which changed nothing, when it is time to. @throws FencedError, TransientError */
-  async keepPositions({ atOnce }: { readonly atOnce: boolean }): Promise<void> {
-    if (this.#lazy.isEmpty || !(atOnce || this.#lazy.isDue)) return;
+  async keepPositions(when: { readonly atOnce: boolean }): Promise<void> {
+    if (!this.commits.mustKeep(when)) return;
     try {
-      await this.#commit(this.#newWrites(this.options.clock.now()), new Map(), true);
+      const statement = this.commits.prepare(this.#newWrites(this.options.clock.now()), new Map(), true);
+      if (statement !== undefined) await this.commits.send(statement);
     } catch (error) {
       throw fencedError(error) ?? error;
     }
   }
 
-  async #run(run: Run): Promise<void> {
-    const { works } = run;
-    const { clock, counters } = this.options;
-    const nowMs = clock.now();
-    const startedAt = performance.now();
+  open(isReload = false): OpenBatch {
+    const nowMs = this.options.clock.now();
     const writes = this.#newWrites(nowMs);
-    const decision = this.#newDecision(writes, nowMs, run.isReload);
-    if (run.refused === undefined) await decideAll(works, decision, this.options);
-    else for (const work of works) decision.refuse(work, run.refused);
-    if (decision.infrastructure !== undefined) throw decision.infrastructure;
-    const again = run.refused === undefined ? works.filter((work) => isRepeatable(decision.failures.get(work))) : [];
-    if (again.length > 0) return await this.#isolate(run, new Set(again), decision.failures);
+    const decision = this.#newDecision(writes, nowMs, isReload);
+    return { works: [], writes, decision, nowMs, startedAt: performance.now(), decideMs: 0 };
+  }
+
+  /** Takes works into the batch and has them decided. */
+  async decide(batch: OpenBatch, works: readonly Work[]): Promise<void> {
+    const startedAt = performance.now();
+    batch.works.push(...works);
+    await decideAll(works, batch.decision, this.options);
+    batch.decideMs += performance.now() - startedAt;
+  }
+
+  /** What follows from the batch once it is committed; failures are written into it. @throws Pause */
+  async settle(batch: OpenBatch, later: readonly Work[] = []): Promise<Completion> {
+    const { works, writes, decision, startedAt, nowMs } = batch;
     const settled = await this.options.failures.settle(works, decision, writes);
-    const decideMs = performance.now() - startedAt;
+    const positions = positionsOf(works, [...later, ...settled.notYet]);
+    return { works, decision, writes, positions, settled, startedAt, nowMs };
+  }
+
+  /** The batch was committed, or needed no statement. */
+  committed(completion: Completion, decideMs: number): void {
+    const { works, decision, writes, settled } = completion;
+    const { counters } = this.options;
     counters.decideMs += decideMs;
     this.decideMsPerInput += (decideMs / Math.max(1, works.length) - this.decideMsPerInput) * 0.2;
-    const pending = [...run.later, ...settled.notYet];
-    const positions = positionsOf(works, pending);
-    try {
-      await this.#commit(writes, positions);
-    } catch (error) {
-      return await this.#afterFailure(run, writes, error);
-    }
     counters.inputs += works.length - settled.notYet.length;
     decision.keepStates(this.#cache);
     writes.advanceHeads();
-    this.options.committed({ works, decision, writes, positions, settled, startedAt, nowMs });
+    this.options.committed(completion);
+  }
+
+  /** What the batch appended may be read from now on. */
+  handOver({ writes }: Completion): void {
+    this.options.handOver(writes.records);
+  }
+
+  async #run(run: Run): Promise<void> {
+    const { works } = run;
+    const batch = this.open(run.isReload);
+    const { decision, writes } = batch;
+    if (run.refused === undefined) await this.decide(batch, works);
+    else {
+      batch.works.push(...works);
+      for (const work of works) decision.refuse(work, run.refused);
+    }
+    if (decision.infrastructure !== undefined) throw decision.infrastructure;
+    const again = run.refused === undefined ? works.filter((work) => isRepeatable(decision.failures.get(work))) : [];
+    if (again.length > 0) return await this.#isolate(run, new Set(again), decision.failures);
+    const completion = await this.settle(batch, run.later);
+    try {
+      const statement = this.commits.prepare(writes, completion.positions);
+      if (statement === undefined) this.commits.unsent(completion.positions);
+      else await this.commits.send(statement);
+    } catch (error) {
+      return await this.#afterFailure(run, writes, error);
+    }
+    this.committed(completion, batch.decideMs);
+    this.handOver(completion);
   }
 
   #newWrites(nowMs: number): BatchWrites {
@@ -232,33 +256,6 @@ export class BatchRunner {
     const second = works.slice(middle);
     await this.#run({ ...run, works: works.slice(0, middle), later: [...later, ...second] });
     await this.#run({ ...run, works: second });
-  }
-
-  /** Nothing to write is nothing to send; positions alone can wait. */
-  async #commit(writes: BatchWrites, positions: Positions, withLazy = this.#lazy.isDue): Promise<void> {
-    const { counters, clock, keepsPositions, shards } = this.options;
-    const published = this.options.published.pending();
-    const moved = new Map(keepsPositions ? positions : []);
-    if (writes.touched.size === 0 && published.size === 0 && !withLazy) return this.#lazy.add(moved.keys());
-    for (const shard of this.#lazy.owned(shards))
-      if (!moved.has(shard) && (withLazy || writes.touched.has(shard) || published.has(shard)))
-        moved.set(shard, UNMOVED);
-    const touched = new Set([...writes.touched, ...moved.keys(), ...published.keys()]);
-    if (touched.size === 0) return;
-    const fence = fenceValues(touched, moved, published, keepsPositions);
-    const { sections, values } = this.#parts.of(writes.folds.values());
-    const sentAt = performance.now();
-    try {
-      const { now } = await this.#statements.execute(fence, sections, values);
-      clock.sample(now);
-      counters.commits += 1;
-      counters.events += writes.records.length;
-      this.options.published.committed(published);
-      if (!this.#lazy.isEmpty) this.options.kept([...touched].filter((shard) => this.#lazy.has(shard)));
-      this.#lazy.written(touched);
-    } finally {
-      counters.databaseMs += performance.now() - sentAt;
-    }
   }
 }
 

@@ -2,6 +2,8 @@
 export interface LaneCounters {
   inputs: number;
   commits: number;
+  /** of those, the ones that another lane's statement made along with its own */
+  commitsShared: number;
   events: number;
   fenced: number;
   guardFailures: number;
@@ -27,6 +29,7 @@ export function newCounters(): LaneCounters {
   return {
     inputs: 0,
     commits: 0,
+    commitsShared: 0,
     events: 0,
     fenced: 0,
     guardFailures: 0,

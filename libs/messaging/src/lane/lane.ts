@@ -14,7 +14,7 @@ import { type LaneCounters, newCounters } from './counters.js';
 import { DatabaseClock } from './database-clock.js';
 import { Liveness } from './liveness.js';
 import { type Log, SILENT } from './log.js';
-import { type BatchLimits, LaneLoop, readClock } from './loop.js';
+import { LaneGroup } from './lane-group.js';
 import { LaneMemory } from './memory.js';
 import { PublishedPositions, publishedOf, readPositions } from './published-positions.js';
 import { type Executor, type Handler, HandlerRegistry } from './registry.js';
@@ -22,6 +22,7 @@ import { Failures } from './settle.js';
 import type { Shard } from './shard.js';
 import { SidePool } from './side-pool.js';
 import { loadShards, takeShards } from './takeover.js';
+import { type BatchLimits, LaneTurns, readClock } from './turns.js';
 import { Upkeep } from './upkeep.js';
 import type { Work } from './work.js';
 
@@ -40,6 +41,8 @@ export interface LaneOptions {
   readonly retention?: { readonly logDays?: number; readonly dedupeDays?: number };
   /** in [0, 1), for jitter */
   readonly random?: () => number;
+  /** takes its turns with these, on a bus that is exclusive; default alone */
+  readonly group?: LaneGroup;
   /** told when the membership of the bus cannot go on; the process should end */
   readonly failed?: (error: unknown) => void;
 }
@@ -50,7 +53,7 @@ const LAST_BATCH_MS = 2_000;
 const LOW_WATER_BYTES = 1 << 20;
 
 /**
- * The loop of one service in one process over all shards that it owns: takes what is ready, lets the handlers decide, commits with one statement,
+ * One service in one process over all shards that it owns: takes what is ready, lets the handlers decide, commits with one statement,
  * tells the world, and again. While one commit runs the next batch gathers by itself.
  */
 export class Lane {
@@ -65,17 +68,20 @@ export class Lane {
   readonly #clock = new DatabaseClock();
   readonly #published = new PublishedPositions();
   readonly #liveness: Liveness;
+  readonly #group: LaneGroup;
   #memory: LaneMemory | undefined;
   #upkeep: Upkeep | undefined;
   #membership: BusMembership | undefined;
-  #loop: LaneLoop | undefined;
+  #turns: LaneTurns | undefined;
   #fatal: unknown;
   #isEnded = false;
+  #isKilled = false;
   #isThrottled = false;
 
   constructor(private readonly options: LaneOptions) {
     const { service, database, bus } = options;
     this.#log = options.log ?? SILENT;
+    this.#group = options.group ?? new LaneGroup();
     this.#pool = new SidePool(database, `${service} side`);
     this.#connection = new LaneConnection(database, `${service} lane`);
     this.#mailbox = new Mailbox(this.#pool, (row) => this.#memory?.addMail(row));
@@ -96,17 +102,17 @@ export class Lane {
     await this.#checkShardCount();
     this.#clock.sample(await readClock(this.#connection));
     const reader = { service, registry };
-    const memory = new LaneMemory(this.owner, this.#clock, reader, () => this.#loop?.awake());
+    const memory = new LaneMemory(this.owner, this.#clock, reader, () => this.#turns?.awake());
     this.#memory = memory;
     const upkeep = this.#newUpkeep(memory);
     this.#upkeep = upkeep;
     const runner = this.#newRunner(registry, memory);
-    if (bus.positions === 'lane') memory.onPassed = (shard) => runner.passed(shard);
-    this.#loop = this.#newLoop(memory, runner, upkeep);
+    if (bus.positions === 'lane') memory.onPassed = (shard) => runner.commits.passed(shard);
+    this.#turns = this.#newTurns(memory, runner, upkeep);
     await this.#liveness.start();
     await upkeep.prepare();
     this.#membership = await bus.join({ service, topics: topicsReadBy(service), sink: this.#sink() });
-    this.#loop.start();
+    this.#turns.start();
   }
 
   /** Why the lane is not ready; empty when it is. */
@@ -114,7 +120,7 @@ export class Lane {
     if (this.#fatal !== undefined) return [`the bus failed: ${toFailure(this.#fatal).message}`];
     const reasons: string[] = [];
     if (this.#membership?.ready() !== true) reasons.push('shards are not assigned and read yet');
-    if (this.#loop?.isPaused === true) reasons.push('more than half of the keys fail; the lane is paused');
+    if (this.#turns?.isPaused === true) reasons.push('more than half of the keys fail; the lane is paused');
     return reasons;
   }
 
@@ -130,7 +136,7 @@ export class Lane {
       counters.queuedBytesNow = memory.queue.bytes;
       counters.heldKeysNow = [...memory.shards.values()].reduce((sum, { held }) => sum + held.size, 0);
     }
-    counters.pausedNow = this.#loop?.isPaused ?? false;
+    counters.pausedNow = this.#turns?.isPaused ?? false;
     return counters;
   }
 
@@ -148,7 +154,7 @@ export class Lane {
       this.#memory !== undefined && (this.#memory.jobs.runningNow > 0 || this.#memory.queue.size > 0);
     while (isBusy() && performance.now() < until && this.#fatal === undefined) await sleep(20);
     this.#memory?.jobs.abortAll('the process stops');
-    this.#loop?.end();
+    this.#turns?.end();
     await this.#lastBatch(Math.max(LAST_BATCH_MS, until - performance.now()));
     await this.#membership?.stop();
     this.#mailbox.stop();
@@ -160,18 +166,19 @@ export class Lane {
   async #lastBatch(withinMs: number): Promise<void> {
     const late = Promise.withResolvers<void>();
     const timer = setTimeout(late.resolve, withinMs);
-    await Promise.race([this.#loop?.ended(), late.promise]);
+    await Promise.race([this.#turns?.ended(), late.promise]);
     clearTimeout(timer);
   }
 
   /** Ends at once, as a crash would: nothing is waited for and nothing is told. For tests. */
   async kill(): Promise<void> {
     this.#isEnded = true;
-    this.#loop?.end();
+    this.#isKilled = true;
+    this.#turns?.end();
     this.#memory?.drop([...this.#memory.shards.keys()]);
     await this.#connection.close();
     this.#memory?.jobs.abortAll('the process was killed');
-    await this.#loop?.ended();
+    await this.#turns?.ended();
     this.#mailbox.stop();
     this.#liveness.abandon();
     await this.#pool.end();
@@ -196,6 +203,7 @@ export class Lane {
       kept: (shards) => this.#membership?.acknowledge(readPositions(shards)),
       alreadyAnswered: (works) => this.#forgetAnswered(works),
       committed: (completion) => this.#apply(completion),
+      handOver: (records) => this.#handOver(records),
     });
   }
 
@@ -214,8 +222,8 @@ export class Lane {
     });
   }
 
-  #newLoop(memory: LaneMemory, runner: BatchRunner, upkeep: Upkeep): LaneLoop {
-    return new LaneLoop({
+  #newTurns(memory: LaneMemory, runner: BatchRunner, upkeep: Upkeep): LaneTurns {
+    return new LaneTurns({
       memory,
       runner,
       upkeep,
@@ -225,6 +233,8 @@ export class Lane {
       counters: this.counters,
       log: this.#log,
       limits: { decideMs: 25, inputs: 256, bytes: 1 << 20, gatherMs: 0, ...this.options.batch },
+      group: this.#group,
+      topics: new Set(topicsReadBy(this.options.service)),
       membership: () => this.#membership,
       revoke: (ids) => this.#revoked(ids),
     });
@@ -243,10 +253,16 @@ export class Lane {
 
   #apply(completion: Completion): void {
     const memory = this.#memory;
-    if (memory === undefined) return;
-    this.#loop?.done(completion.works);
+    if (memory === undefined || this.#isKilled) return;
+    this.#turns?.done(completion.works);
     const { counters } = this;
     applyCompletion(completion, { memory, mailbox: this.#mailbox, counters, membership: () => this.#membership });
+  }
+
+  #handOver(records: readonly BusRecord[]): void {
+    const memory = this.#memory;
+    if (memory === undefined || this.#isKilled) return;
+    this.#membership?.appended(records);
     if (this.#isThrottled && memory.queue.bytes < LOW_WATER_BYTES) {
       this.#isThrottled = false;
       this.#membership?.drained();
@@ -254,7 +270,7 @@ export class Lane {
   }
 
   #forgetAnswered(works: ReadonlySet<Work>): void {
-    this.#loop?.done(works);
+    this.#turns?.done(works);
     for (const work of works) {
       if (work.origin === 'mailbox' || work.origin === 'job') this.#memory?.knownMail.delete(work.mailbox?.id ?? '');
     }
@@ -273,7 +289,7 @@ export class Lane {
       published: () => publishedOf(this.#memory?.shards.values() ?? []),
       publish: (positions) => {
         const done = this.#published.set(positions, this.#memory?.shards ?? new Map<number, Shard>());
-        this.#loop?.awake();
+        this.#turns?.awake();
         return done;
       },
     };

@@ -37,6 +37,7 @@ export class LaneMemory {
   /** timers due later than this are left in the table; milliseconds on the database's clock */
   timersUntil = 0;
   readonly jobs: JobRunner;
+  readonly #foreseen = new Set<BusRecord>();
   /** told when a job is done whose shard is not here any more */
   onStray: () => void = () => undefined;
   /** told when the positions of a shard moved without a batch; undefined where the broker keeps them and must hear of each */
@@ -57,13 +58,35 @@ export class LaneMemory {
 
   addRecord(record: BusRecord): void {
     const shard = this.shards.get(record.partition);
-    if (shard?.isOpen !== true) return;
+    if (shard?.isOpen !== true || this.#foreseen.has(record)) return;
     const decoded = decodeRecord(record, shard, this.reader);
     const pending = shard.pending.get(record.topic) ?? 0;
     if (decoded.fate === 'skip' && pending === 0 && this.onPassed !== undefined) return this.#pass(shard, record);
     shard.pending.set(record.topic, pending + 1);
     this.queue.push({ ...decoded, origin: 'bus', shard, record, bytes: recordBytes(record), tries: 0 });
     this.wake();
+  }
+
+  /**
+   * A record that is being appended and not committed yet, as the work that it will be; the caller has made sure that the bus would deliver it next.
+   * Undefined while an earlier message of its topic and shard waits that is not among the `inBatch` ones of the batch: it must come after that one.
+   */
+  foresee(record: BusRecord, inBatch: number): Work | 'skip' | undefined {
+    const shard = this.shards.get(record.partition);
+    if (shard?.isOpen !== true) return undefined;
+    const { topic } = record;
+    const pending = shard.pending.get(topic) ?? 0;
+    if (pending !== inBatch) return undefined;
+    const decoded = decodeRecord(record, shard, this.reader);
+    if (decoded.fate === 'skip') return 'skip';
+    shard.pending.set(topic, pending + 1);
+    return { ...decoded, origin: 'bus', shard, record, bytes: recordBytes(record), tries: 0 };
+  }
+
+  /** These are done, and need nothing when the bus delivers them right now. */
+  foreseen(works: readonly Work[]): void {
+    this.#foreseen.clear();
+    for (const work of works) if (work.origin === 'bus') this.#foreseen.add(work.record);
   }
 
   /** A message that is nothing to us, with none before it that is still to be done: it needs no batch. */

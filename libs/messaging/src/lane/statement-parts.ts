@@ -15,6 +15,12 @@ import type { TableSpec } from './table.js';
 type Marks = ReadonlyMap<Shard, ReadonlyMap<string, bigint>>;
 type Columns = ReturnType<typeof sectionColumns>;
 
+/** What a statement does beside its fence. */
+export interface StatementBody {
+  readonly sections: readonly Section[];
+  readonly values: ReadonlyMap<Section, SectionValues>;
+}
+
 interface Part {
   readonly columns: Columns;
   readonly sections: ReadonlyMap<RowForm, Section>;
@@ -28,7 +34,7 @@ export class StatementParts {
   constructor(private readonly schema: string) {}
 
   /** Sections in a fixed order, so that equal shapes are found again. Rows are sorted by key, so that two statements lock them in the same order. */
-  of(folds: Iterable<TableFold>): { sections: Section[]; values: Map<string, SectionValues> } {
+  of(folds: Iterable<TableFold>): StatementBody {
     const rows = new Map<Part, SentRow[]>();
     for (const { table, ops } of folds)
       for (const op of sorted(ops)) {
@@ -38,13 +44,13 @@ export class StatementParts {
         else list.push(op);
       }
     const sections: Section[] = [];
-    const values = new Map<string, SectionValues>();
+    const values = new Map<Section, SectionValues>();
     for (const [{ columns, sections: forms, form }, list] of rows) {
       const asColumns = form === 'columns' ? columnParameters(columns, list) : undefined;
       const section = forms.get(asColumns === undefined ? 'json' : 'columns');
       if (section === undefined) continue;
       sections.push(section);
-      values.set(section.id, { texts: asColumns ?? jsonParameters(columns, list), count: list.length });
+      values.set(section, { texts: asColumns ?? jsonParameters(columns, list), count: list.length });
     }
     return { sections: sections.sort((a, b) => (a.id < b.id ? -1 : 1)), values };
   }

@@ -25,23 +25,20 @@ const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const GUARDED: ReadonlySet<OpKind> = new Set(['insert', 'replace', 'answer']);
 
 /**
- * Builds the one data-modifying statement of a batch.
- * INVARIANT: the fence is the first thing evaluated, as the checks are one sum from left to right; its UPDATE waits for a takeover and then matches no row, and lane_raise takes back everything.
+ * Builds the one data-modifying statement of a batch, with a fence for the shards of each schema that it writes.
+ * INVARIANT: the fences are the first thing evaluated, as the checks are one sum from left to right; an UPDATE waits for a takeover and then matches no row, and lane_raise takes back everything.
  * The client never decides after the commit (messaging.md section 1).
  */
-export function statementText(schema: string, sections: readonly Section[]): string {
-  const withs = [fenceText(schema)];
-  const checks = [
-    `CASE WHEN (SELECT count(*) FROM fence) = $2::int THEN 0 ELSE ${quote(schema)}.lane_raise('${FENCED}', (
-      SELECT json_agg(v.shard)::text FROM json_to_recordset($1::json) AS v(shard int) WHERE v.shard NOT IN (SELECT shard FROM fence))) END`,
-  ];
-  let parameter = 3;
+export function statementText(schemas: readonly string[], sections: readonly Section[]): string {
+  const withs = schemas.map((schema, index) => fenceText(schema, index));
+  const checks = schemas.map((schema, index) => fenceCheck(schema, index));
+  let parameter = 2 * schemas.length + 1;
   sections.forEach((section, index) => {
     const source = rowSource(section, parameter);
     parameter += emptyParameters(section).length;
     withs.push(`w${index} AS (${sectionText(section, source)})`);
     if (!GUARDED.has(section.kind)) return;
-    checks.push(guardText(section, source, `$${parameter}::int`, index, schema));
+    checks.push(guardText(section, source, `$${parameter}::int`, index));
     parameter += 1;
   });
   return `WITH ${withs.join(',\n')}\nSELECT ${checks.join('\n+ ')} AS raised, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`;
@@ -49,13 +46,13 @@ export function statementText(schema: string, sections: readonly Section[]): str
 
 /** Values in the order of the text's parameters. */
 export function statementValues(
-  fence: SectionValues,
+  fences: readonly SectionValues[],
   sections: readonly Section[],
-  values: ReadonlyMap<string, SectionValues>,
+  values: ReadonlyMap<Section, SectionValues>,
 ): (string | number)[] {
-  const list: (string | number)[] = [...fence.texts, fence.count];
+  const list: (string | number)[] = fences.flatMap(({ texts, count }) => [...texts, count]);
   for (const section of sections) {
-    const { texts, count } = values.get(section.id) ?? { texts: emptyParameters(section), count: 0 };
+    const { texts, count } = values.get(section) ?? { texts: emptyParameters(section), count: 0 };
     list.push(...texts);
     if (GUARDED.has(section.kind)) list.push(count);
   }
@@ -63,10 +60,16 @@ export function statementValues(
 }
 
 /** Positions are columns of the shard's row, so that one UPDATE is fence, lock and position at once. */
-function fenceText(schema: string): string {
-  return `fence AS (UPDATE ${quote(schema)}.shard AS s SET positions = coalesce(v.positions, s.positions)
-    FROM json_to_recordset($1::json) AS v(shard int, epoch bigint, positions jsonb)
+function fenceText(schema: string, index: number): string {
+  return `fence${index} AS (UPDATE ${quote(schema)}.shard AS s SET positions = coalesce(v.positions, s.positions)
+    FROM json_to_recordset($${2 * index + 1}::json) AS v(shard int, epoch bigint, positions jsonb)
     WHERE s.shard = v.shard AND s.epoch = v.epoch RETURNING s.shard)`;
+}
+
+function fenceCheck(schema: string, index: number): string {
+  const [rows, count] = [`$${2 * index + 1}::json`, `$${2 * index + 2}::int`];
+  return `CASE WHEN (SELECT count(*) FROM fence${index}) = ${count} THEN 0 ELSE ${quote(schema)}.lane_raise('${FENCED}', (
+      SELECT json_agg(v.shard)::text FROM json_to_recordset(${rows}) AS v(shard int) WHERE v.shard NOT IN (SELECT shard FROM fence${index}))) END`;
 }
 
 function sectionText(section: Section, source: string): string {
@@ -100,7 +103,7 @@ function sectionText(section: Section, source: string): string {
 }
 
 /** Names the rows whose guard failed, so that the lane takes out those inputs and no other. */
-function guardText({ table, id }: Section, source: string, count: string, index: number, schema: string): string {
+function guardText({ table, id, schema }: Section, source: string, count: string, index: number): string {
   const keys = table.key.map(quote);
   const same = keys.map((name) => `w.${name} = v.${name}`).join(' AND ');
   const text = keys.map((name) => `v.${name}::text`).join(', ');

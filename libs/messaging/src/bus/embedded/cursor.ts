@@ -34,13 +34,18 @@ export class Cursor {
 
   /** Takes a record handed over in the process, if it is the next. */
   accept(record: BusRecord): boolean {
-    if (!this.isBehind && !this.#isReading && record.offset === this.next) {
+    if (this.isNext(record, 0)) {
       this.next += 1n;
       this.#head = this.next;
       return true;
     }
     if (record.offset >= this.#head) this.#head = record.offset + 1n;
     return false;
+  }
+
+  /** Whether it would take that record after `ahead` others. */
+  isNext({ offset }: BusRecord, ahead: number): boolean {
+    return !this.isBehind && !this.#isReading && offset === this.next + BigInt(ahead);
   }
 
   /** A read of the table begins: until its end nothing is accepted, and what is offered or marked meanwhile is not part of it. */

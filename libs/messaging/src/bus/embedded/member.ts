@@ -66,6 +66,11 @@ export class Member implements BusMembership {
     if (isBehind) this.#read();
   }
 
+  isNext(record: BusRecord, ahead: number): boolean {
+    if (this.#isStopped || this.#isPaused || this.#isThrottled) return false;
+    return this.#cursors.get(record.topic)?.get(record.partition)?.isNext(record, ahead) ?? false;
+  }
+
   /** What that service wrote may not have been handed over. */
   markUnread(service: ServiceName): void {
     for (const [topic, cursors] of this.#cursors) {

@@ -1,8 +1,10 @@
+import type { Topic } from '@lineclear/contracts';
 import { TransientError } from '@lineclear/errors';
 import type { BusMembership } from '../bus/bus.js';
 import { type BatchRunner, FencedError } from './batch-runner.js';
 import type { LaneConnection } from './connection.js';
 import type { LaneCounters } from './counters.js';
+import type { LaneGroup } from './lane-group.js';
 import type { DatabaseClock } from './database-clock.js';
 import type { Log } from './log.js';
 import type { LaneMemory } from './memory.js';
@@ -24,7 +26,7 @@ export interface BatchLimits {
   readonly gatherMs: number;
 }
 
-export interface LoopOptions {
+export interface TurnsOptions {
   readonly memory: LaneMemory;
   readonly runner: BatchRunner;
   readonly upkeep: Upkeep;
@@ -34,38 +36,45 @@ export interface LoopOptions {
   readonly counters: LaneCounters;
   readonly log: Log;
   readonly limits: BatchLimits;
+  /** has the lane take its turns */
+  readonly group: LaneGroup;
+  /** topics that the lane reads */
+  readonly topics: ReadonlySet<Topic>;
   readonly membership: () => BusMembership | undefined;
   /** forgets shards */
   readonly revoke: (shards: readonly number[]) => void;
 }
 
-/** Takes what is ready, has it decided and committed, and recovers from whatever stops that; until it is stopped. */
-export class LaneLoop {
+/** What one lane does in its turns: looks after itself, takes what is ready, has it decided and committed, and recovers from whatever stops that. */
+export class LaneTurns {
   /** works of the batch that are not committed yet */
   readonly #batch = new Set<Work>();
+  readonly #ended = Promise.withResolvers<void>();
   /** batches in a row that ended in trouble of the database, the broker or the lane itself */
   #failures = 0;
   #pausedUntil = 0;
   #beginsAt = 0;
-  #isAwake = false;
+  #isStarted = false;
   #isStopping = false;
-  #wake: (() => void) | undefined;
-  #running: Promise<void> = Promise.resolve();
 
-  constructor(private readonly options: LoopOptions) {}
+  constructor(readonly options: TurnsOptions) {}
 
   start(): void {
-    this.#running = this.#run();
+    this.#isStarted = true;
+    this.options.group.add(this);
   }
 
   get isPaused(): boolean {
     return performance.now() < this.#pausedUntil;
   }
 
-  /** There is something to do. */
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  /** There is something to do. While a batch gathers nobody needs to be woken. */
   awake(): void {
-    this.#isAwake = true;
-    this.#wake?.();
+    if (this.#isStopping || this.#gatherMs === 0) this.options.group.awake();
   }
 
   /** These need not be put back any more. */
@@ -76,28 +85,17 @@ export class LaneLoop {
   /** From now on nothing new is taken. */
   end(): void {
     this.#isStopping = true;
-    this.awake();
+    if (this.#isStarted) this.awake();
+    else this.#ended.resolve();
   }
 
   /** Resolves when the last batch is over. */
   async ended(): Promise<void> {
-    await this.#running;
+    await this.#ended.promise;
   }
 
-  async #run(): Promise<void> {
-    while (!this.#isStopping) {
-      try {
-        if (this.isPaused) await this.#idle(this.#pausedUntil - performance.now());
-        else await this.#once();
-      } catch (error) {
-        await this.#recover(error);
-      }
-    }
-    await this.#lastPositions();
-  }
-
-  /** A clean stop leaves nothing to be read again; a failing one only costs that. */
-  async #lastPositions(): Promise<void> {
+  /** After the last batch. A clean stop leaves nothing to be read again; a failing one only costs that. */
+  async finish(): Promise<void> {
     try {
       await this.options.runner.keepPositions({ atOnce: true });
     } catch (error) {
@@ -106,49 +104,80 @@ export class LaneLoop {
         'positions could not be kept; messages that changed nothing are read again',
       );
     }
+    this.#ended.resolve();
   }
 
-  async #once(): Promise<void> {
-    const { memory, runner, upkeep, limits, published } = this.options;
-    await upkeep.run();
-    memory.takeDue();
-    const waitMs = this.#beginsAt - performance.now();
-    if (waitMs > 0 && memory.queue.size < limits.inputs && memory.queue.bytes < limits.bytes)
-      return await sleep(waitMs);
-    const inputs = Math.max(1, Math.min(limits.inputs, Math.floor(limits.decideMs / runner.decideMsPerInput)));
-    const works = memory.queue.take(inputs, limits.bytes);
-    if (works.length === 0 && published.isEmpty) {
-      await runner.keepPositions({ atOnce: false });
-      return await this.#idle(this.#idleMs());
+  /** What comes before a batch. Never rejects. */
+  async prepare(): Promise<void> {
+    const { upkeep, memory } = this.options;
+    try {
+      await upkeep.run();
+      memory.takeDue();
+    } catch (error) {
+      await this.recover(error);
     }
-    this.#beginsAt = performance.now() + limits.gatherMs;
+  }
+
+  /** Takes a batch of about `decideMs` of deciding, if there is anything and it is time. */
+  take(decideMs: number): readonly Work[] {
+    const { memory, runner, limits } = this.options;
+    if (this.#gatherMs > 0) return [];
+    const inputs = Math.max(1, Math.min(limits.inputs, Math.floor(decideMs / runner.decideMsPerInput)));
+    const works = memory.queue.take(inputs, limits.bytes);
+    if (works.length > 0) this.#beginsAt = performance.now() + limits.gatherMs;
     for (const work of works) this.#batch.add(work);
-    await runner.run(works);
+    return works;
+  }
+
+  get hasPublished(): boolean {
+    return !this.options.published.isEmpty;
+  }
+
+  /** Decides and commits a batch by itself. Never rejects. */
+  async run(works: readonly Work[]): Promise<void> {
+    try {
+      await this.options.runner.run(works);
+      this.succeeded();
+    } catch (error) {
+      await this.recover(error);
+    }
+  }
+
+  /** The batch is over, and all is well. */
+  succeeded(): void {
     this.#batch.clear();
     this.#failures = 0;
   }
 
-  #idleMs(): number {
-    const { memory, clock, upkeep } = this.options;
-    const due = memory.nextDue;
-    const wait = due === undefined ? LONGEST_IDLE_MS : due - clock.now();
-    return Math.max(1, Math.min(LONGEST_IDLE_MS, wait, upkeep.nextAt - performance.now()));
+  /** Without anything to do. Never rejects. */
+  async keepPositions(): Promise<void> {
+    try {
+      await this.options.runner.keepPositions({ atOnce: false });
+    } catch (error) {
+      await this.recover(error);
+    }
   }
 
-  async #idle(ms: number): Promise<void> {
-    if (!this.#isAwake) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#wake = resolve;
-      const timer = setTimeout(resolve, ms);
-      await promise;
-      clearTimeout(timer);
-      this.#wake = undefined;
-    }
-    this.#isAwake = false;
+  /** Milliseconds until there may be something to do that nobody wakes the lane for. */
+  get idleMs(): number {
+    const { memory, clock, upkeep } = this.options;
+    const now = performance.now();
+    if (this.isPaused) return this.#pausedUntil - now;
+    const due = memory.nextDue;
+    const wait = due === undefined ? LONGEST_IDLE_MS : due - clock.now();
+    const gathered = memory.queue.size > 0 ? this.#gatherMs : LONGEST_IDLE_MS;
+    return Math.max(1, Math.min(LONGEST_IDLE_MS, wait, gathered, upkeep.nextAt - now));
+  }
+
+  /** Milliseconds until the next batch may begin. */
+  get #gatherMs(): number {
+    const { memory, limits } = this.options;
+    const isFull = memory.queue.size >= limits.inputs || memory.queue.bytes >= limits.bytes;
+    return isFull ? 0 : Math.max(0, this.#beginsAt - performance.now());
   }
 
   /** Never rejects: what it cannot mend it tries again. */
-  async #recover(error: unknown): Promise<void> {
+  async recover(error: unknown): Promise<void> {
     const { memory, counters, log } = this.options;
     const rest = [...this.#batch];
     this.#batch.clear();
