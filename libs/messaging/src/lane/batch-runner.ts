@@ -41,6 +41,8 @@ export interface RunnerOptions extends CommitOptions {
   readonly jobs: JobRunner;
   readonly cacheEntries: number;
   readonly failures: Failures;
+  /** this process is the only one that writes the service's tables */
+  readonly isExclusive: boolean;
   /** commands whose result is there already */
   alreadyAnswered(works: ReadonlySet<Work>): void;
   /** told of each commit, before the next is sent */
@@ -170,13 +172,14 @@ export class BatchRunner {
   }
 
   #newDecision(writes: BatchWrites, nowMs: number, isReload: boolean): Decision {
-    const { service, owner, connection } = this.options;
+    const { service, owner, connection, isExclusive } = this.options;
     return new Decision({
       nowMs,
       read: connection,
       cache: this.#cache,
       writes,
       isReload,
+      marks: isExclusive ? this.commits.marks : undefined,
       context: {
         service,
         owner,

@@ -105,6 +105,11 @@ export interface LaneBatch {
   load<S>(store: StateStore<S>, keys: readonly string[]): Promise<void>;
   /** State as of this moment in the batch; undefined when the aggregate does not exist. Throws if `load` was not asked for the key. */
   state<S>(store: StateStore<S>, key: string): S | undefined;
+  /**
+   * A number that changes whenever a row of these tables may have: what was read of them under the same number is still true. Undefined: read anew, as
+   * others may write them too, or as an earlier decision on these inputs went wrong.
+   */
+  mark(tables: readonly TableSpec[]): number | undefined;
   /** Decides one input. If `decide` throws, only this input is taken out: retried, held or parked by the error's disposition. */
   attempt(input: LaneInput, decide: (writes: WriteSet) => void): void;
   /** Takes one input out with an error found before `attempt`. */
@@ -112,6 +117,6 @@ export interface LaneBatch {
 }
 
 /** What a single-message handler gets: the batch, and the write set of its own input. */
-export interface LaneContext extends Omit<LaneBatch, 'attempt' | 'fail'> {
+export interface LaneContext extends Omit<LaneBatch, 'attempt' | 'fail' | 'mark'> {
   readonly writes: WriteSet;
 }

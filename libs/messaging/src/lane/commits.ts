@@ -8,6 +8,7 @@ import type { PublishedPositions } from './published-positions.js';
 import type { Shard } from './shard.js';
 import { type LaneStatement, StatementCache } from './statement-cache.js';
 import { fenceValues, StatementParts } from './statement-parts.js';
+import { TableMarks } from './table-marks.js';
 
 /** The shard's positions are written as they are in memory. */
 const UNMOVED: ReadonlyMap<string, bigint> = new Map();
@@ -36,6 +37,7 @@ export class Commits {
   readonly #statements: StatementCache;
   readonly #parts: StatementParts;
   readonly #lazy = new LazyPositions();
+  readonly marks = new TableMarks();
 
   constructor(private readonly options: CommitOptions) {
     this.#statements = new StatementCache(options.connection);
@@ -65,6 +67,7 @@ export class Commits {
     if (touched.size === 0) return undefined;
     const fence = fenceValues(touched, moved, published, keepsPositions);
     const body = this.#parts.of(writes.folds.values());
+    this.marks.sending(writes.folds.keys());
     return { ...body, schema: connection.schema, fence, touched, published, events: writes.records.length };
   }
 

@@ -78,6 +78,7 @@ function newDecision() {
     writes,
     context,
     isReload: false,
+    marks: undefined,
     complete: nothing,
     finish: nothing,
   });

@@ -8,6 +8,8 @@ import { Fragment, type FragmentContext } from './fragment.js';
 import type { LaneInput } from './input.js';
 import type { Shard } from './shard.js';
 import type { StateCache } from './state-cache.js';
+import type { TableSpec } from './table.js';
+import type { TableMarks } from './table-marks.js';
 import type { Work } from './work.js';
 
 type Store = StateStore<unknown>;
@@ -30,6 +32,8 @@ export interface DecisionOptions {
   readonly context: FragmentContext;
   /** true: states are loaded anew, whatever the cache holds */
   readonly isReload: boolean;
+  /** undefined where others may write the same tables */
+  readonly marks: TableMarks | undefined;
   /** adds what the lane itself writes when the work is done, before the handler's own writes */
   readonly complete: (work: Work, fragment: Fragment) => void;
   /** the same after the handler's own writes */
@@ -83,6 +87,11 @@ export class Decision implements LaneBatch {
     if (missing.size === 0) return;
     const found = await store.load([...missing], read);
     for (const key of missing) loaded.set(key, { state: found.get(key), user: undefined, isNew: true });
+  }
+
+  mark(tables: readonly TableSpec[]): number | undefined {
+    const { isReload, marks } = this.options;
+    return isReload ? undefined : marks?.of(tables);
   }
 
   state<S>(store: StateStore<S>, key: string): S | undefined {

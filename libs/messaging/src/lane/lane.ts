@@ -199,6 +199,7 @@ export class Lane {
       cacheEntries,
       failures: new Failures({ counters, log: this.#log, random }),
       keepsPositions: bus.positions === 'lane',
+      isExclusive: bus.isExclusive,
       published: this.#published,
       kept: (shards) => this.#membership?.acknowledge(readPositions(shards)),
       alreadyAnswered: (works) => this.#forgetAnswered(works),

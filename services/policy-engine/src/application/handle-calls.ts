@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LaneBatch, LaneInput } from '@lineclear/messaging';
 import type { SigningKeys } from '../adapters/keys/signing-keys.js';
-import { readBatchFacts, readGrants, readReferrals, type ToolCache } from '../adapters/postgres/batch-facts.js';
+import { type KnownFacts, readGrants, readReferrals } from '../adapters/postgres/batch-facts.js';
 import type { ActivePolicies } from './active-policies.js';
 import { type CallInput, decisionIdFor, isGrant, isProposal, referralIdFor } from './call-input.js';
 import { type CallContext, settleCall } from './settle-call.js';
@@ -13,11 +13,11 @@ const TURN_MS = 8;
 export interface CallDesk {
   readonly policies: ActivePolicies;
   readonly keys: SigningKeys;
-  readonly tools: ToolCache;
+  readonly facts: KnownFacts;
 }
 
 /**
- * Decides every proposal and grant of a batch: one read, evaluation and signatures in this thread. A decision that was made before is not made
+ * Decides every proposal and grant of a batch: at most one read, evaluation and signatures in this thread. A decision that was made before is not made
  * again; an input that fails is taken out alone.
  */
 export async function handleCalls(inputs: readonly LaneInput[], batch: LaneBatch, desk: CallDesk): Promise<void> {
@@ -49,7 +49,7 @@ async function readContext(calls: readonly CallInput[], batch: LaneBatch, desk: 
   const tools = new Set(
     [...proposals, ...[...referrals.values()].map(({ proposal }) => proposal)].map(({ tool }) => tool),
   );
-  const facts = await readBatchFacts(read, calls.map(decisionIdFor), [...tools], desk.tools);
+  const facts = await desk.facts.read(batch, calls.map(decisionIdFor), [...tools]);
   const policies = await desk.policies.at(facts.setVersion, read);
   return { facts, referrals, grants, policies, keys: desk.keys, nowMs: now.getTime() };
 }

@@ -45,7 +45,7 @@ const needsCatalogue = ({ kind }: LaneInput): boolean => kind !== 'job';
 
 /** Every input of a run in its order: load for all, then decide one by one. */
 export async function handleRuns(inputs: readonly LaneInput[], batch: LaneBatch, desk: RunDesk): Promise<void> {
-  const catalogue = inputs.some(needsCatalogue) ? await desk.catalogue.read(batch.read) : NO_CATALOGUE;
+  const catalogue = inputs.some(needsCatalogue) ? await desk.catalogue.read(batch) : NO_CATALOGUE;
   await batch.load(RUN_EFFECTS, [...new Set(inputs.map(({ key }) => key))]);
   const authorized = inputs.filter(isAuthorized);
   const verdicts = await verifyAll(authorized, batch, desk, catalogue);

@@ -1,3 +1,4 @@
+import { KnownFacts } from '../postgres/batch-facts.js';
 import { Controller, Inject } from '@nestjs/common';
 import { Handles, type LaneBatch, type LaneInput } from '@lineclear/messaging';
 import { ActivePolicies } from '../../application/active-policies.js';
@@ -12,7 +13,7 @@ export class CallsConsumer {
   private readonly desk: CallDesk;
 
   constructor(policies: ActivePolicies, @Inject(SIGNING_KEYS) keys: SigningKeys) {
-    this.desk = { policies, keys, tools: new Map() };
+    this.desk = { policies, keys, facts: new KnownFacts() };
   }
 
   @Handles({ events: EVENTS, dropped: EVENTS }, { batch: true })

@@ -1,7 +1,8 @@
 import type { ToolTraits } from '@lineclear/contracts';
-import type { ReadHandle } from '@lineclear/messaging';
+import type { LaneBatch, ReadHandle } from '@lineclear/messaging';
 import type { Grant, KnownTool, Proposal } from '../../domain/decide-call.js';
 import { POLICY_SET_NAME } from '../../domain/policy-set-name.js';
+import { CATALOG_TOOL, POLICY_SET } from './tables.js';
 
 /** What a batch of calls needs to know, read by one statement. */
 export interface BatchFacts {
@@ -24,13 +25,42 @@ const FACTS = `
     (SELECT json_agg(json_build_object('name', name, 'definition_hash', definition_hash, 'traits', traits))
      FROM catalog_tool WHERE name = ANY($3::text[])) AS tools`;
 
-/** Tools whose row did not change since they were read; schemas are large and rarely needed. Owned by one lane. */
-export type ToolCache = Map<
-  string,
-  { readonly definitionHash: string; readonly traits: string; readonly tool: KnownTool }
->;
+/** Tables whose rows the facts are made of, but for the decisions themselves. */
+const SOURCES = [POLICY_SET, CATALOG_TOOL];
 
-export async function readBatchFacts(
+/**
+ * What earlier batches read, for as long as nothing of it changed. Owned by one lane. INVARIANT: a batch that reads nothing takes no call for decided; one
+ * that was is met by the guard of its row, and then judged by itself with a read.
+ */
+export class KnownFacts {
+  readonly #tools: ToolCache = new Map();
+  readonly #known = new Set<string>();
+  #mark: number | undefined;
+  #setVersion: number | undefined;
+
+  async read(
+    batch: Pick<LaneBatch, 'read' | 'mark'>,
+    decisionIds: readonly string[],
+    toolNames: readonly string[],
+  ): Promise<BatchFacts> {
+    const mark = batch.mark(SOURCES);
+    if (mark === undefined || mark !== this.#mark) this.#known.clear();
+    else if (toolNames.every((name) => this.#known.has(name))) {
+      const tools = new Map(toolNames.flatMap((name) => entryOf(name, this.#tools)));
+      return { setVersion: this.#setVersion, decided: new Set(), tools };
+    }
+    const facts = await readBatchFacts(batch.read, decisionIds, toolNames, this.#tools);
+    for (const name of facts.tools.keys()) this.#known.add(name);
+    this.#mark = mark;
+    this.#setVersion = facts.setVersion;
+    return facts;
+  }
+}
+
+/** Tools whose row did not change since they were read; schemas are large and rarely needed. Owned by one lane. */
+type ToolCache = Map<string, { readonly definitionHash: string; readonly traits: string; readonly tool: KnownTool }>;
+
+async function readBatchFacts(
   read: ReadHandle,
   decisionIds: readonly string[],
   toolNames: readonly string[],

@@ -1,5 +1,6 @@
-import type { ReadHandle } from '@lineclear/messaging';
+import type { LaneBatch, ReadHandle } from '@lineclear/messaging';
 import type { Tool } from '../../domain/tool.js';
+import { CATALOGUE_HEAD, POLICY_FLOOR } from './tables.js';
 
 /** The catalogue and the policy floor as of one batch. */
 export interface Catalogue {
@@ -27,18 +28,21 @@ interface HeadRow {
 const HEAD = `SELECT (SELECT string_agg(change, ',' ORDER BY shard) FROM catalogue_head) AS change,
   (SELECT max(not_before_version) FROM policy_floor) AS floor`;
 
-/** Reads the catalogue once per change of it; a batch asks only whether it changed, which costs one small query. */
+/** Reads the catalogue once per change of it. A batch asks whether it changed, by one small query where other replicas may have changed it. */
 export class CatalogueReader {
   #change: string | null | undefined;
-  #catalogue: Omit<Catalogue, 'notBeforeVersion'> = { tools: new Map(), list: [], servers: new Set() };
+  #mark: number | undefined;
+  #catalogue: Catalogue = { tools: new Map(), list: [], servers: new Set(), notBeforeVersion: 0 };
 
-  async read(read: ReadHandle): Promise<Catalogue> {
-    const [head] = await read.query<HeadRow>(HEAD);
-    if (head?.change !== this.#change) {
-      this.#catalogue = await load(read);
-      this.#change = head?.change;
-    }
-    return { ...this.#catalogue, notBeforeVersion: head?.floor ?? 0 };
+  async read(batch: Pick<LaneBatch, 'read' | 'mark'>): Promise<Catalogue> {
+    const mark = batch.mark([CATALOGUE_HEAD, POLICY_FLOOR]);
+    if (mark !== undefined && mark === this.#mark) return this.#catalogue;
+    const [head] = await batch.read.query<HeadRow>(HEAD);
+    const known = head?.change === this.#change ? this.#catalogue : await load(batch.read);
+    this.#catalogue = { ...known, notBeforeVersion: head?.floor ?? 0 };
+    this.#change = head?.change;
+    this.#mark = mark;
+    return this.#catalogue;
   }
 }
 
