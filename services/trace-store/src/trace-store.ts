@@ -5,7 +5,7 @@ import { TraceStoreModule } from './trace-store.module.js';
 
 export const traceStore: ServiceDefinition<null> = {
   name: 'trace-store',
-  gatherMs: 50,
+  gatherMs: 150,
   migrations: [Archive1764400000001, Audit1764400000002],
   config: () => null,
   module: () => TraceStoreModule,

@@ -14,6 +14,9 @@ import type { Work } from './work.js';
 const ROUND_MS = 25;
 const ROUND_INPUTS = 256;
 
+/** Sixteen for each of the usual four services: their parts come in many combinations. */
+const SHAPES = 64;
+
 /** One lane's part of a round. */
 class Share {
   readonly batch: OpenBatch;
@@ -92,7 +95,7 @@ export class SharedCommits {
   /** @param database one that may write the schemas of all lanes of the group */
   constructor(database: DatabaseConfig) {
     this.#connection = new LaneConnection(database, 'shared lane');
-    this.#statements = new StatementCache(this.#connection);
+    this.#statements = new StatementCache(this.#connection, SHAPES);
   }
 
   async close(): Promise<void> {
@@ -147,7 +150,7 @@ export class SharedCommits {
 
   /** @returns the database's time then; undefined when there was nothing to write. @throws OutcomeUnknown; what the database refuses */
   async #execute(settled: readonly Settled[]): Promise<number | undefined> {
-    const statements = settled.flatMap(({ statement }) => statement ?? []);
+    const statements = settled.flatMap(({ statement }) => statement ?? []).sort(bySchema);
     if (statements.length === 0) return undefined;
     const sentAt = performance.now();
     try {
@@ -164,6 +167,9 @@ export class SharedCommits {
     }
   }
 }
+
+/** So that equal shapes are found again. */
+const bySchema = (a: Unsent, b: Unsent): number => (a.schema < b.schema ? -1 : 1);
 
 async function settle(shares: Iterable<Share>): Promise<Settled[]> {
   const settled: Settled[] = [];

@@ -2,8 +2,6 @@ import type { LaneConnection } from './connection.js';
 import { type Section, type SectionValues, statementText, statementValues } from './statement.js';
 import type { StatementBody } from './statement-parts.js';
 
-/** Shapes with a plan of their own: each costs memory in the backend. */
-const NAMED_SHAPES = 16;
 /** A shape gets its own plan when it comes again and again; until then it runs as the full shape, with empty parts. */
 const USES_BEFORE_NAMED = 3;
 
@@ -28,7 +26,11 @@ export class StatementCache {
   readonly #shapes = new Map<string, Shape>();
   #full: Shape = { name: '', text: '', schemas: [], sections: [] };
 
-  constructor(private readonly connection: LaneConnection) {}
+  /** @param namedShapes shapes with a plan of their own: each costs memory in the backend */
+  constructor(
+    private readonly connection: LaneConnection,
+    private readonly namedShapes = 16,
+  ) {}
 
   /** Commits these together, or none. @returns the database's time at the end, milliseconds since the epoch */
   async execute(statements: readonly LaneStatement[]): Promise<number> {
@@ -52,7 +54,7 @@ export class StatementCache {
     this.#uses.set(id, uses);
     const schemas = statements.map(({ schema }) => schema);
     const sections = statements.flatMap((statement) => statement.sections);
-    if (uses < USES_BEFORE_NAMED || this.#shapes.size >= NAMED_SHAPES) return this.#fullWith(schemas, sections);
+    if (uses < USES_BEFORE_NAMED || this.#shapes.size >= this.namedShapes) return this.#fullWith(schemas, sections);
     const named = { name: `s${this.#shapes.size}`, text: statementText(schemas, sections), schemas, sections };
     this.#shapes.set(id, named);
     return named;
