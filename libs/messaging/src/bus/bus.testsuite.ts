@@ -28,6 +28,8 @@ export interface BusWorld {
 
 export interface BusUnderTest {
   readonly name: string;
+  /** one loop gives producer and consumer their turns, so that a handler that stands still holds up both */
+  readonly isOneLoop?: boolean;
   readonly open: (options: { readonly hasProducer: boolean }) => Promise<BusWorld>;
 }
 
@@ -44,7 +46,7 @@ function events(keys: readonly string[], from: number, rounds: number, pad = 0):
 const emit = (lane: Lane, list: readonly TallyEvent[]) => emitter.send(lane, list);
 
 /** What every bus must keep: exactly one state change per event, in order per key and topic, none lost, and none that stops the others. */
-export function describeBus({ name, open }: BusUnderTest): void {
+export function describeBus({ name, open, isOneLoop = false }: BusUnderTest): void {
   const worlds: BusWorld[] = [];
 
   async function world(hasProducer = true): Promise<BusWorld> {
@@ -137,22 +139,23 @@ export function describeBus({ name, open }: BusUnderTest): void {
       expect(await tallies.faults(['large'], 2)).toEqual([]);
     });
 
-    it('stops reading while the consumer stands still, and loses nothing', async () => {
-      const { world: opened, producer, consumer, tallies } = await running();
-      const open = tallies.close();
-      const perRound = 2 * KEYS.length * 50_000;
-      const rounds = Math.ceil((2.5 * opened.queuedBytesLimit) / perRound);
-      let most = 0;
-      for (let n = 1; n <= rounds; n++) {
-        await emit(producer, events(KEYS, n, 1, 50_000));
+    if (!isOneLoop)
+      it('stops reading while the consumer stands still, and loses nothing', async () => {
+        const { world: opened, producer, consumer, tallies } = await running();
+        const open = tallies.close();
+        const perRound = 2 * KEYS.length * 50_000;
+        const rounds = Math.ceil((2.5 * opened.queuedBytesLimit) / perRound);
+        let most = 0;
+        for (let n = 1; n <= rounds; n++) {
+          await emit(producer, events(KEYS, n, 1, 50_000));
+          most = Math.max(most, consumer.measure().queuedBytesNow);
+        }
+        await eventually(() => consumer.measure().queuedBytesNow > opened.queuedBytesLimit / 2);
         most = Math.max(most, consumer.measure().queuedBytesNow);
-      }
-      await eventually(() => consumer.measure().queuedBytesNow > opened.queuedBytesLimit / 2);
-      most = Math.max(most, consumer.measure().queuedBytesNow);
-      expect(most).toBeLessThan(opened.queuedBytesLimit + 1.5 * perRound);
-      open();
-      expect(await tallies.faults(KEYS, rounds)).toEqual([]);
-    });
+        expect(most).toBeLessThan(opened.queuedBytesLimit + 1.5 * perRound);
+        open();
+        expect(await tallies.faults(KEYS, rounds)).toEqual([]);
+      });
 
     it('holds what is no event, and handles what follows in the same partition', async () => {
       const opened = await world(false);

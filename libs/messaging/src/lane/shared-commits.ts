@@ -82,24 +82,27 @@ interface Settled {
   readonly statement: Unsent | undefined;
 }
 
+interface Session {
+  readonly connection: LaneConnection;
+  readonly statements: StatementCache;
+}
+
 /**
  * Commits the batches of several lanes over one database by one statement on a connection of its own, which may write all their schemas.
  * INVARIANT: it decides nothing about failures. When anything is out of the ordinary the round is given up before anything is committed, and each
  * lane does its own part by itself.
  */
 export class SharedCommits {
-  readonly #connection: LaneConnection;
-  readonly #statements: StatementCache;
-  #isConnected = false;
+  #session: Session | undefined;
 
   /** @param database one that may write the schemas of all lanes of the group */
-  constructor(database: DatabaseConfig) {
-    this.#connection = new LaneConnection(database, 'shared lane');
-    this.#statements = new StatementCache(this.#connection, SHAPES);
-  }
+  constructor(private readonly database: DatabaseConfig) {}
 
+  /** Lets go of the connection until the next round. */
   async close(): Promise<void> {
-    await this.#connection.close();
+    const session = this.#session;
+    this.#session = undefined;
+    await session?.connection.close();
   }
 
   /** @returns false when nothing was done, and the lanes must go on by themselves. Never rejects. */
@@ -115,7 +118,7 @@ export class SharedCommits {
     } catch (error) {
       for (const share of shares.values()) share.giveUp();
       if (!(error instanceof OutcomeUnknown)) return false;
-      this.#isConnected = false;
+      await this.close();
       await recover(shares.keys(), error.cause);
       return true;
     }
@@ -154,9 +157,8 @@ export class SharedCommits {
     if (statements.length === 0) return undefined;
     const sentAt = performance.now();
     try {
-      if (!this.#isConnected) await this.#connection.connect();
-      this.#isConnected = true;
-      return await this.#statements.execute(statements);
+      const { statements: cache } = (this.#session ??= await this.#connect());
+      return await cache.execute(statements);
     } catch (error) {
       if (error instanceof TransientError) throw new OutcomeUnknown(error);
       throw error;
@@ -165,6 +167,12 @@ export class SharedCommits {
       for (const { share, statement } of settled)
         if (statement !== undefined) share.lane.options.counters.databaseMs += shareMs;
     }
+  }
+
+  async #connect(): Promise<Session> {
+    const connection = new LaneConnection(this.database, 'shared lane');
+    await connection.connect();
+    return { connection, statements: new StatementCache(connection, SHAPES) };
   }
 }
 

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { NotFoundError } from '@lineclear/errors';
 import { DATA_SOURCE } from '@lineclear/host';
 import { DataSource } from 'typeorm';
-import type { ArchivedEvent } from '../../domain/archived-event.js';
+import { type ArchivedEvent, logOf } from '../../domain/archived-event.js';
 import { arrivalAt } from '../../domain/arrival-clock.js';
 import { causalOrder } from '../../domain/causal-order.js';
 import { archivedOf, type EventRow } from './event-table.js';
@@ -27,7 +27,7 @@ export class Archive {
       [runId, tenant],
     );
     if (rows.length === 0) throw new NotFoundError(`run \`${runId}\` does not exist, or has no event yet`);
-    return causalOrder(rows.map(archivedOf));
+    return causalOrder(rows.map(archivedOf), logOf);
   }
 
   /** Events of a tenant in the order of their arrival. */
