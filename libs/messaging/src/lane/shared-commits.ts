@@ -10,9 +10,8 @@ import { StatementCache } from './statement-cache.js';
 import type { LaneTurns } from './turns.js';
 import type { Work } from './work.js';
 
-/** A round does not grow beyond these. */
+/** A round does not grow beyond this much deciding. */
 const ROUND_MS = 25;
-const ROUND_INPUTS = 256;
 
 /** Sixteen for each of the usual four services: their parts come in many combinations. */
 const SHAPES = 64;
@@ -30,6 +29,8 @@ class Share {
   readonly #ahead = new Map<string, number>();
   /** per topic and partition: messages among the works of this round */
   readonly #messages = new Map<string, number>();
+  #inputs = 0;
+  #bytes = 0;
 
   constructor(
     readonly lane: LaneTurns,
@@ -37,11 +38,24 @@ class Share {
   ) {
     this.batch = lane.options.runner.open();
     this.next = [...given];
-    for (const work of given) if (work.origin === 'bus') count(this.#messages, placeOf(work.record));
+    for (const work of given) this.#add(work);
+  }
+
+  /** A batch of the lane takes no more. */
+  get #isFull(): boolean {
+    const { limits } = this.lane.options;
+    return this.#inputs >= limits.inputs || this.#bytes >= limits.bytes;
+  }
+
+  #add(work: Work): void {
+    this.#inputs += 1;
+    this.#bytes += work.bytes;
+    if (work.origin === 'bus') count(this.#messages, placeOf(work.record));
   }
 
   /** Takes a record that is appended by this round, when it is the very next that the lane would read. */
   offer(record: BusRecord): void {
+    if (this.#isFull) return;
     const { membership, memory } = this.lane.options;
     const place = placeOf(record);
     if (membership()?.isNext?.(record, this.#ahead.get(place) ?? 0) !== true) return;
@@ -49,7 +63,7 @@ class Share {
     if (work === undefined) return;
     count(this.#ahead, place);
     if (work === 'skip') return;
-    count(this.#messages, place);
+    this.#add(work);
     this.next.push(work);
     this.foreseen.push(work);
   }
@@ -133,10 +147,7 @@ export class SharedCommits {
   /** Until nothing follows any more, or the round is full. @throws GivenUp */
   async #decide(shares: Map<LaneTurns, Share>, lanes: readonly LaneTurns[]): Promise<void> {
     const until = performance.now() + ROUND_MS;
-    const isFull = () =>
-      performance.now() >= until ||
-      [...shares.values()].reduce((sum, { batch }) => sum + batch.works.length, 0) >= ROUND_INPUTS;
-    for (let isFirst = true, isMoving = true; isMoving && (isFirst || !isFull()); isFirst = false) {
+    for (let isFirst = true, isMoving = true; isMoving && (isFirst || performance.now() < until); isFirst = false) {
       isMoving = false;
       for (const share of [...shares.values()]) {
         const works = share.next.splice(0);
