@@ -51,7 +51,7 @@ try {
   const before = await readCounters(platform.url);
   for (const level of LEVELS) record[`runs${level.concurrent}`] = await measure(level, client);
   const steps = LEVELS.reduce((sum, { total }) => sum + total * STEPS * rounds, 0);
-  record['inside'] = await insideFigures(before, await readCounters(platform.url), steps);
+  record['inside'] = insideFigures(before, await readCounters(platform.url), steps);
   out(`inside: ${JSON.stringify(record['inside'])}`);
   record['length'] = await measureLength(client);
   record['residentMiB'] = Math.round(residentMiB());

@@ -1,21 +1,14 @@
 import type { SharedCommits } from './shared-commits.js';
-import type { LaneTurns } from './turns.js';
-import type { Work } from './work.js';
+import type { LaneTurns, Taken, TurnGiver } from './turns.js';
 
 /** Milliseconds of deciding that one round takes in, over all lanes. */
 const ROUND_MS = 25;
-
-/** Works of one lane in one round. */
-export interface Taken {
-  readonly lane: LaneTurns;
-  readonly works: readonly Work[];
-}
 
 /**
  * Gives lanes of one process their turns, one round after the other. With `shared` the lanes of a round commit together, and what one of them appends its
  * readers handle in the same round; whenever that does not work out each commits by itself, as it would alone.
  */
-export class LaneGroup {
+export class LaneGroup implements TurnGiver {
   readonly #lanes = new Set<LaneTurns>();
   #isAwake = false;
   #isRunning = false;

@@ -205,6 +205,7 @@ describe('M2: lanes that commit together', () => {
     }
     await emit(lanes, KEYS);
     await expectCounted(world, KEYS, 6);
+    expect(sum(lanes, 'held')).toBe(0);
   });
 
   it('leave one after the other, and the rest go on', async () => {

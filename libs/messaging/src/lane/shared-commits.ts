@@ -5,9 +5,8 @@ import type { OpenBatch } from './batch-runner.js';
 import type { Unsent } from './commits.js';
 import type { Completion } from './complete.js';
 import { LaneConnection } from './connection.js';
-import type { Taken } from './lane-group.js';
 import { StatementCache } from './statement-cache.js';
-import type { LaneTurns } from './turns.js';
+import type { LaneTurns, Taken } from './turns.js';
 import type { Work } from './work.js';
 
 /** A round does not grow beyond this much deciding. */
@@ -149,7 +148,7 @@ export class SharedCommits {
     const until = performance.now() + ROUND_MS;
     for (let isFirst = true, isMoving = true; isMoving && (isFirst || performance.now() < until); isFirst = false) {
       isMoving = false;
-      for (const share of [...shares.values()]) {
+      for (const share of shares.values()) {
         const works = share.next.splice(0);
         if (works.length === 0) continue;
         isMoving = true;

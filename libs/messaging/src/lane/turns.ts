@@ -4,7 +4,6 @@ import type { BusMembership } from '../bus/bus.js';
 import { type BatchRunner, FencedError } from './batch-runner.js';
 import type { LaneConnection } from './connection.js';
 import type { LaneCounters } from './counters.js';
-import type { LaneGroup } from './lane-group.js';
 import type { DatabaseClock } from './database-clock.js';
 import type { Log } from './log.js';
 import type { LaneMemory } from './memory.js';
@@ -26,6 +25,18 @@ export interface BatchLimits {
   readonly gatherMs: number;
 }
 
+/** Who gives lanes their turns. */
+export interface TurnGiver {
+  add(lane: LaneTurns): void;
+  awake(): void;
+}
+
+/** Works of one lane in one round. */
+export interface Taken {
+  readonly lane: LaneTurns;
+  readonly works: readonly Work[];
+}
+
 export interface TurnsOptions {
   readonly memory: LaneMemory;
   readonly runner: BatchRunner;
@@ -37,7 +48,7 @@ export interface TurnsOptions {
   readonly log: Log;
   readonly limits: BatchLimits;
   /** has the lane take its turns */
-  readonly group: LaneGroup;
+  readonly group: TurnGiver;
   /** topics that the lane reads */
   readonly topics: ReadonlySet<Topic>;
   readonly membership: () => BusMembership | undefined;
