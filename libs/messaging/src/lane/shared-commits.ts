@@ -5,6 +5,8 @@ import type { OpenBatch } from './batch-runner.js';
 import type { Unsent } from './commits.js';
 import type { Completion } from './complete.js';
 import { LaneConnection } from './connection.js';
+import { Pause } from './settle.js';
+import { FENCED, GUARD } from './statement.js';
 import { StatementCache } from './statement-cache.js';
 import type { LaneTurns, Taken } from './turns.js';
 import type { Work } from './work.js';
@@ -129,18 +131,32 @@ export class SharedCommits {
       settled = await settle(shares.values());
       now = await this.#execute(settled);
     } catch (error) {
-      for (const share of shares.values()) share.giveUp();
-      if (!(error instanceof OutcomeUnknown)) return false;
-      await this.close();
-      await recover(shares.keys(), error.cause);
-      return true;
+      return await this.#giveUp([...shares.values()], error);
     }
     try {
+      if (now !== undefined) for (const { options } of lanes) options.clock.sample(now);
       tell(settled, now);
     } catch (error) {
       await recover(shares.keys(), error);
     }
     return true;
+  }
+
+  /** @returns false when nothing can have been written */
+  async #giveUp(shares: readonly Share[], error: unknown): Promise<boolean> {
+    for (const share of shares) share.giveUp();
+    if (error instanceof OutcomeUnknown) {
+      await this.close();
+      await recover(
+        shares.map(({ lane }) => lane),
+        error.cause,
+      );
+      return true;
+    }
+    const [first] = shares;
+    if (!isUsual(error))
+      first?.lane.options.log.warn({ err: error }, 'a round could not be committed together; each lane commits alone');
+    return false;
   }
 
   /** Until nothing follows any more, or the round is full. @throws GivenUp */
@@ -241,6 +257,13 @@ function handOver(share: Share, shares: Map<LaneTurns, Share>, lanes: readonly L
 
 /** Something failed that only a lane by itself deals with. */
 class GivenUp extends Error {}
+
+/** What a lane alone meets too, and has a way with. */
+function isUsual(error: unknown): boolean {
+  if (error instanceof GivenUp || error instanceof Pause) return true;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === FENCED || code === GUARD;
+}
 
 /** The connection was lost: the statement may have been committed, or may still be. */
 class OutcomeUnknown extends Error {
