@@ -5,7 +5,6 @@ import type { OpenBatch } from './batch-runner.js';
 import type { Unsent } from './commits.js';
 import type { Completion } from './complete.js';
 import { LaneConnection } from './connection.js';
-import { Pause } from './settle.js';
 import { FENCED, GUARD } from './statement.js';
 import { StatementCache } from './statement-cache.js';
 import type { LaneTurns, Taken } from './turns.js';
@@ -260,7 +259,7 @@ class GivenUp extends Error {}
 
 /** What a lane alone meets too, and has a way with. */
 function isUsual(error: unknown): boolean {
-  if (error instanceof GivenUp || error instanceof Pause) return true;
+  if (error instanceof GivenUp) return true;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === FENCED || code === GUARD;
 }
