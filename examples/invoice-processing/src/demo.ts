@@ -151,7 +151,7 @@ async function report(stage: Stage): Promise<boolean> {
     url: platform.url,
     durationMs: Math.round(performance.now() - startedAt),
   });
-  return ok === lines.length && proofs.every(({ holds, claim }) => holds || claim.includes('unknown'));
+  return ok === lines.length && proofs.every(({ holds, claim }) => holds !== false || claim.includes('unknown'));
 }
 
 const modelOverride = ({ model }: StartOptions): Record<string, string> =>

@@ -71,7 +71,7 @@ export function rowOf(task: Snapshot['tasks'][number]) {
 
 export function reportText(lines: readonly RunLine[], proofs: readonly Proof[], summary: Summary): string {
   const runs = lines.map((line) => ({ ...line, run: line.taskId, ok: line.ok ? 'ok' : 'NOT OK' }));
-  const claims = proofs.map((proof) => ({ ...proof, holds: proof.holds ? 'yes' : 'NO' }));
+  const claims = proofs.map((proof) => ({ ...proof, holds: answerOf(proof) }));
   return [
     '',
     ...table(runs, ['run', 'outcome', 'reason', 'ok', 'steps', 'costMicros', 'toolCalls', 'approvals', 'effects']),
@@ -81,4 +81,9 @@ export function reportText(lines: readonly RunLine[], proofs: readonly Proof[], 
     `batch ${summary.batch}: ${summary.ok} of ${summary.runs} as expected, ${summary.effects} effects, ${(summary.durationMs / 1000).toFixed(1)} s, ${summary.url}`,
     '',
   ].join('\n');
+}
+
+function answerOf({ holds }: Proof): string {
+  if (holds === undefined) return '-';
+  return holds ? 'yes' : 'NO';
 }

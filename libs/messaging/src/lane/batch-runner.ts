@@ -130,7 +130,7 @@ export class BatchRunner {
     const { works, decision, writes, settled } = completion;
     const { counters } = this.options;
     counters.decideMs += decideMs;
-    this.decideMsPerInput += (decideMs / Math.max(1, works.length) - this.decideMsPerInput) * 0.2;
+    if (works.length > 0) this.decideMsPerInput += (decideMs / works.length - this.decideMsPerInput) * 0.2;
     counters.inputs += works.length - settled.notYet.length;
     decision.keepStates(this.#cache);
     writes.advanceHeads();

@@ -3,7 +3,7 @@ import type { Failure } from '@lineclear/errors';
 import type { LaneInput } from './input.js';
 import type { Row, TableSpec } from './table.js';
 
-/** Reads on the lane's own connection, before the batch's statement; sees everything committed. */
+/** Reads on the lane's own connection, before the batch's statement; sees everything committed, and nothing that earlier inputs of the batch want written. */
 export interface ReadHandle {
   query<R extends object>(text: string, values?: readonly unknown[]): Promise<R[]>;
 }
@@ -107,7 +107,7 @@ export interface LaneBatch {
   state<S>(store: StateStore<S>, key: string): S | undefined;
   /**
    * A number that changes whenever a row of these tables may have: what was read of them under the same number is still true. Undefined: read anew, as
-   * others may write them too, or as an earlier decision on these inputs went wrong.
+   * others may write them too, or as an earlier decision on these inputs went wrong. CAUTION: rows that are changed by hand, past the lane, go unseen.
    */
   mark(tables: readonly TableSpec[]): number | undefined;
   /** Decides one input. If `decide` throws, only this input is taken out: retried, held or parked by the error's disposition. */

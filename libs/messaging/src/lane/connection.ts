@@ -32,6 +32,11 @@ export class LaneConnection implements ReadHandle {
     private readonly name: string,
   ) {}
 
+  /** False before `connect`, and once the connection is known to be lost. */
+  get isOpen(): boolean {
+    return this.#client !== undefined;
+  }
+
   get schema(): string {
     return this.config.schema;
   }

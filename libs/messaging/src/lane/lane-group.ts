@@ -1,8 +1,5 @@
 import type { SharedCommits } from './shared-commits.js';
-import type { LaneTurns, Taken, TurnGiver } from './turns.js';
-
-/** Milliseconds of deciding that one round takes in, over all lanes. */
-const ROUND_MS = 25;
+import { type LaneTurns, ROUND_MS, type Taken, type TurnGiver } from './turns.js';
 
 /**
  * Gives lanes of one process their turns, one round after the other. With `shared` the lanes of a round commit together, and what one of them appends its
@@ -45,13 +42,12 @@ export class LaneGroup implements TurnGiver {
 
   async #once(lanes: readonly LaneTurns[]): Promise<void> {
     if (lanes.length === 0) return;
-    for (const lane of lanes) if (!lane.isPaused) await lane.prepare();
-    const ready = lanes.filter((lane) => !lane.isPaused && !lane.isStopping);
+    for (const lane of lanes) await lane.prepare();
+    const ready = lanes.filter((lane) => lane.isReady);
     const round = this.#take(ready);
-    if (round.length === 0) {
-      for (const lane of ready) await lane.keepPositions();
-      return await this.#idle(Math.min(...lanes.map((lane) => lane.idleMs)));
-    }
+    const idle = ready.filter((lane) => round.every((taken) => taken.lane !== lane));
+    for (const lane of idle) await lane.keepPositions();
+    if (round.length === 0) return await this.#idle(Math.min(...lanes.map((lane) => lane.idleMs)));
     if ((await this.shared?.commit(round, ready)) === true) return;
     for (const { lane, works } of round) await lane.run(works);
   }

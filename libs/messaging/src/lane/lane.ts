@@ -73,6 +73,7 @@ export class Lane {
   #upkeep: Upkeep | undefined;
   #membership: BusMembership | undefined;
   #turns: LaneTurns | undefined;
+  #runner: BatchRunner | undefined;
   #fatal: unknown;
   #isEnded = false;
   #isKilled = false;
@@ -107,6 +108,7 @@ export class Lane {
     const upkeep = this.#newUpkeep(memory);
     this.#upkeep = upkeep;
     const runner = this.#newRunner(registry, memory);
+    this.#runner = runner;
     if (bus.positions === 'lane') memory.onPassed = (shard) => runner.commits.passed(shard);
     this.#turns = this.#newTurns(memory, runner, upkeep);
     await this.#liveness.start();
@@ -151,7 +153,8 @@ export class Lane {
     this.#memory?.jobs.drain();
     await this.#membership?.pause();
     const isBusy = () =>
-      this.#memory !== undefined && (this.#memory.jobs.runningNow > 0 || this.#memory.queue.size > 0);
+      this.#memory !== undefined &&
+      (this.#memory.jobs.runningNow > 0 || this.#memory.queue.size > 0 || this.#turns?.isBusy === true);
     while (isBusy() && performance.now() < until && this.#fatal === undefined) await sleep(20);
     this.#memory?.jobs.abortAll('the process stops');
     this.#turns?.end();
@@ -301,6 +304,7 @@ export class Lane {
     if (memory === undefined) return [];
     const { service, bus } = this.options;
     const shards = await takeShards(this.#connection, this.owner, ids);
+    this.#runner?.commits.marks.taken();
     await loadShards(this.#connection, shards, producedBy(service), new Date(memory.timersUntil));
     for (const shard of shards) memory.shards.set(shard.id, shard);
     await this.#upkeep?.adopt(shards);

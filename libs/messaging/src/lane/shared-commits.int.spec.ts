@@ -103,7 +103,7 @@ async function expectCounted(world: TestWorld, keys: readonly string[], n: numbe
 }
 
 const KEYS = Array.from({ length: 12 }, (_, index) => `key-${index}`);
-const sum = (lanes: Started, name: 'commits' | 'commitsShared' | 'held' | 'inputs') =>
+const sum = (lanes: Started, name: 'commits' | 'commitsShared' | 'held' | 'inputs' | 'reconnects') =>
   Object.values(lanes).reduce((total, lane: Lane) => total + lane.counters[name], 0);
 
 describe('M2: lanes that commit together', () => {
@@ -216,5 +216,39 @@ describe('M2: lanes that commit together', () => {
     await emit(lanes, KEYS);
     await eventually(async () => expect((await totals(world, 'tool_registry'))['key-1']?.total).toBe(2));
     expect((await totals(world, 'orchestrator'))['key-1']?.total).toBe(1);
+  });
+
+  it('go on when one of them is replaced', async () => {
+    const { world, start, database } = await open();
+    const group = new LaneGroup(new SharedCommits(database));
+    const lanes = await start(undefined, { group });
+    for (let round = 0; round < 8; round += 1) await emit(lanes, KEYS);
+    await expectCounted(world, KEYS, 8);
+    await lanes.registry.stop();
+    const next = await world.startLane({ service: 'tool-registry', handlers: [countingHandler([])], group });
+    await eventually(() => next.reasons().length === 0);
+    for (let round = 0; round < 8; round += 1) await emit(lanes, KEYS);
+    await expectCounted(world, KEYS, 16);
+    expect(next.counters.held).toBe(0);
+  });
+
+  it('commit each by itself while the connection that they share cannot be made', async () => {
+    const { world, start, database } = await open();
+    const lanes = await start(undefined, { group: new LaneGroup(new SharedCommits({ ...database, port: 1 })) });
+    for (let round = 0; round < 3; round += 1) await emit(lanes, KEYS);
+    await expectCounted(world, KEYS, 3);
+    expect([sum(lanes, 'commitsShared'), sum(lanes, 'reconnects')]).toEqual([0, 0]);
+  });
+
+  it('leave out one that cannot recover until it can', async () => {
+    const { world, start } = await open();
+    const lanes = await start(undefined, { mailboxPollMs: 20 });
+    await emit(lanes, KEYS);
+    await world.query('ALTER TABLE tool_registry.mailbox RENAME TO mailbox_gone');
+    await eventually(() => lanes.registry.counters.reconnects > 0);
+    await emit(lanes, KEYS);
+    expect(lanes.policy.counters.reconnects).toBe(0);
+    await world.query('ALTER TABLE tool_registry.mailbox_gone RENAME TO mailbox');
+    await expectCounted(world, KEYS, 2);
   });
 });

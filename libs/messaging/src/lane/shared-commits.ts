@@ -7,11 +7,8 @@ import type { Completion } from './complete.js';
 import { LaneConnection } from './connection.js';
 import { FENCED, GUARD } from './statement.js';
 import { StatementCache } from './statement-cache.js';
-import type { LaneTurns, Taken } from './turns.js';
+import { type LaneTurns, ROUND_MS, type Taken } from './turns.js';
 import type { Work } from './work.js';
-
-/** A round does not grow beyond this much deciding. */
-const ROUND_MS = 25;
 
 /** Sixteen for each of the usual four services: their parts come in many combinations. */
 const SHAPES = 64;
@@ -108,6 +105,8 @@ interface Session {
  */
 export class SharedCommits {
   #session: Session | undefined;
+  /** the lanes commit alone for a reason that was told */
+  #isApart = false;
 
   /** @param database one that may write the schemas of all lanes of the group */
   constructor(private readonly database: DatabaseConfig) {}
@@ -133,6 +132,7 @@ export class SharedCommits {
       return await this.#giveUp([...shares.values()], error);
     }
     try {
+      this.#isApart &&= now === undefined;
       if (now !== undefined) for (const { options } of lanes) options.clock.sample(now);
       tell(settled, now);
     } catch (error) {
@@ -153,8 +153,9 @@ export class SharedCommits {
       return true;
     }
     const [first] = shares;
-    if (!isUsual(error))
+    if (!isUsual(error) && !this.#isApart)
       first?.lane.options.log.warn({ err: error }, 'a round could not be committed together; each lane commits alone');
+    this.#isApart ||= !isUsual(error);
     return false;
   }
 
@@ -180,10 +181,10 @@ export class SharedCommits {
   async #execute(settled: readonly Settled[]): Promise<number | undefined> {
     const statements = settled.flatMap(({ statement }) => statement ?? []).sort(bySchema);
     if (statements.length === 0) return undefined;
+    const session = await this.#open();
     const sentAt = performance.now();
     try {
-      const { statements: cache } = (this.#session ??= await this.#connect());
-      return await cache.execute(statements);
+      return await session.statements.execute(statements);
     } catch (error) {
       if (error instanceof TransientError) throw new OutcomeUnknown(error);
       throw error;
@@ -194,10 +195,14 @@ export class SharedCommits {
     }
   }
 
-  async #connect(): Promise<Session> {
+  /** The session, or a new one where it was lost meanwhile. @throws TransientError, ConfigError: nothing was sent */
+  async #open(): Promise<Session> {
+    if (this.#session?.connection.isOpen === true) return this.#session;
+    await this.close();
     const connection = new LaneConnection(this.database, 'shared lane');
     await connection.connect();
-    return { connection, statements: new StatementCache(connection, SHAPES) };
+    this.#session = { connection, statements: new StatementCache(connection, SHAPES) };
+    return this.#session;
   }
 }
 

@@ -1,3 +1,4 @@
+import { InvariantViolationError } from '@lineclear/errors';
 import type { LaneConnection } from './connection.js';
 import { type Section, type SectionValues, statementText, statementValues } from './statement.js';
 import type { StatementBody } from './statement-parts.js';
@@ -36,11 +37,17 @@ export class StatementCache {
   async execute(statements: readonly LaneStatement[]): Promise<number> {
     const shape = this.#shapeOf(statements);
     const fences = new Map(statements.map(({ schema, fence }) => [schema, fence]));
-    const values = new Map(statements.flatMap((statement) => [...statement.values]));
+    const values = new Map(
+      statements.flatMap((statement) =>
+        [...statement.values].map(([section, rows]) => [nameOf(section), rows] as const),
+      ),
+    );
+    const isWhole = shape.sections.filter((section) => values.has(nameOf(section))).length === values.size;
+    if (!isWhole) throw new InvariantViolationError('invariant-violated', `statement ${shape.name} lacks a part`);
     const list = statementValues(
       shape.schemas.map((schema) => fences.get(schema) ?? NO_SHARDS),
       shape.sections,
-      values,
+      (section) => values.get(nameOf(section)),
     );
     const [row] = await this.connection.execute<{ now: number }>(shape.name, shape.text, list);
     return row?.now ?? Date.now();
@@ -63,7 +70,8 @@ export class StatementCache {
   /** All parts seen so far. CAUTION: a new part gives a new name, as a name is bound to its text for the connection's life. */
   #fullWith(schemas: readonly string[], sections: readonly Section[]): Shape {
     const allSchemas = [...new Set([...this.#full.schemas, ...schemas])];
-    const all = [...new Set([...this.#full.sections, ...sections])];
+    const known = new Set(this.#full.sections.map(nameOf));
+    const all = [...this.#full.sections, ...sections.filter((section) => !known.has(nameOf(section)))];
     const size = allSchemas.length + all.length;
     if (size === this.#full.schemas.length + this.#full.sections.length) return this.#full;
     this.#full = { name: `full${size}`, text: statementText(allSchemas, all), schemas: allSchemas, sections: all };
@@ -72,3 +80,6 @@ export class StatementCache {
 }
 
 const idOf = ({ schema, sections }: LaneStatement): string => `${schema}: ${sections.map(({ id }) => id).join(' ')}`;
+
+/** Lanes that come later make sections of their own for the same parts. */
+const nameOf = ({ schema, id }: Section): string => `${schema}/${id}`;

@@ -48,11 +48,11 @@ export function statementText(schemas: readonly string[], sections: readonly Sec
 export function statementValues(
   fences: readonly SectionValues[],
   sections: readonly Section[],
-  values: ReadonlyMap<Section, SectionValues>,
+  valuesOf: (section: Section) => SectionValues | undefined,
 ): (string | number)[] {
   const list: (string | number)[] = fences.flatMap(({ texts, count }) => [...texts, count]);
   for (const section of sections) {
-    const { texts, count } = values.get(section) ?? { texts: emptyParameters(section), count: 0 };
+    const { texts, count } = valuesOf(section) ?? { texts: emptyParameters(section), count: 0 };
     list.push(...texts);
     if (GUARDED.has(section.kind)) list.push(count);
   }

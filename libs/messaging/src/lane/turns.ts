@@ -16,6 +16,9 @@ const RETRY_MS = 200;
 const LONGEST_RETRY_MS = 5_000;
 const LONGEST_IDLE_MS = 1_000;
 
+/** Milliseconds of deciding that one round takes in, over all lanes. */
+export const ROUND_MS = 25;
+
 export interface BatchLimits {
   /** milliseconds of deciding */
   readonly decideMs: number;
@@ -65,6 +68,10 @@ export class LaneTurns {
   #failures = 0;
   #pausedUntil = 0;
   #beginsAt = 0;
+  /** shards to be taken again over a new connection, from `#retryAt` on */
+  #lost: readonly number[] | undefined;
+  #retryAt = 0;
+  #attempts = 0;
   #isStarted = false;
   #isStopping = false;
 
@@ -77,6 +84,16 @@ export class LaneTurns {
 
   get isPaused(): boolean {
     return performance.now() < this.#pausedUntil;
+  }
+
+  /** Whether it can take part in a round. */
+  get isReady(): boolean {
+    return !this.#isStopping && !this.isPaused && this.#lost === undefined;
+  }
+
+  /** Whether works are in a round that is not over. */
+  get isBusy(): boolean {
+    return this.#batch.size > 0;
   }
 
   get isStopping(): boolean {
@@ -121,6 +138,8 @@ export class LaneTurns {
   /** What comes before a batch. Never rejects. */
   async prepare(): Promise<void> {
     const { upkeep, memory } = this.options;
+    if (this.isPaused) return;
+    if (this.#lost !== undefined) return await this.#reconnect(this.#lost);
     try {
       await upkeep.run();
       memory.takeDue();
@@ -173,10 +192,11 @@ export class LaneTurns {
   get idleMs(): number {
     const { memory, clock, upkeep } = this.options;
     const now = performance.now();
-    if (this.isPaused) return this.#pausedUntil - now;
+    if (this.isPaused) return Math.max(1, this.#pausedUntil - now);
+    if (this.#lost !== undefined) return Math.max(1, this.#retryAt - now);
     const due = memory.nextDue;
     const wait = due === undefined ? LONGEST_IDLE_MS : due - clock.now();
-    const gathered = memory.queue.size > 0 ? this.#gatherMs : LONGEST_IDLE_MS;
+    const gathered = this.#gatherMs > 0 ? this.#gatherMs : LONGEST_IDLE_MS;
     return Math.max(1, Math.min(LONGEST_IDLE_MS, wait, gathered, upkeep.nextAt - now));
   }
 
@@ -202,9 +222,12 @@ export class LaneTurns {
     if (error instanceof FencedError && (await this.#retake(error.shards))) return;
     if (!(error instanceof TransientError || error instanceof FencedError))
       log.error({ err: error }, 'the lane failed and starts over');
-    if (this.#failures > 0) await pause(this.#failures);
+    const lost = error instanceof FencedError ? error.shards : [];
+    this.#lost = [...new Set([...memory.shards.keys(), ...lost])];
+    this.#attempts = 0;
+    this.#retryAt = performance.now() + (this.#failures > 0 ? retryMs(this.#failures) : 0);
     this.#failures += 1;
-    await this.#reconnect(error instanceof FencedError ? error.shards : []);
+    counters.reconnects += 1;
   }
 
   /** @returns false when the database failed meanwhile */
@@ -221,22 +244,23 @@ export class LaneTurns {
     }
   }
 
-  /** The outcome of the last statement is unknown: whatever it was, it is over once the shards are taken again. */
-  async #reconnect(lost: readonly number[]): Promise<void> {
-    const { memory, connection, counters, log, revoke, membership } = this.options;
-    const shards = [...new Set([...memory.shards.keys(), ...lost])];
-    counters.reconnects += 1;
-    for (let attempt = 0; !this.#isStopping; attempt += 1) {
-      try {
-        await connection.connect();
-        await this.#sampleClock();
-        revoke(shards);
-        await membership()?.retake(shards);
-        return;
-      } catch (error) {
-        log.warn({ err: error }, 'the database cannot be used; trying again');
-        await pause(attempt);
-      }
+  /**
+   * The outcome of the last statement is unknown: whatever it was, it is over once the shards are taken again. Tries once when it is time, so that the
+   * other lanes of the group go on meanwhile.
+   */
+  async #reconnect(shards: readonly number[]): Promise<void> {
+    const { connection, log, revoke, membership } = this.options;
+    if (performance.now() < this.#retryAt) return;
+    try {
+      await connection.connect();
+      await this.#sampleClock();
+      revoke(shards);
+      await membership()?.retake(shards);
+      this.#lost = undefined;
+    } catch (error) {
+      log.warn({ err: error }, 'the database cannot be used; trying again');
+      this.#retryAt = performance.now() + retryMs(this.#attempts);
+      this.#attempts += 1;
     }
   }
 
@@ -253,10 +277,6 @@ export async function readClock(connection: LaneConnection): Promise<number> {
   return row?.now ?? Date.now();
 }
 
-function pause(attempt: number): Promise<void> {
-  return sleep(Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** attempt));
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms));
+function retryMs(attempt: number): number {
+  return Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** attempt);
 }
