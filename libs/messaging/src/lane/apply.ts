@@ -19,7 +19,7 @@ export interface ApplyOptions {
   membership(): BusMembership | undefined;
 }
 
-/** All that follows from a commit in memory, in the order of the batch: first what is true now, then who is told. */
+/** All that follows from a commit in memory, in the order of the batch. Others may read what it appended only after this. */
 export function applyCompletion(completion: Completion, options: ApplyOptions): void {
   const { decision, writes, positions, settled, startedAt, works } = completion;
   const { memory } = options;

@@ -3,13 +3,13 @@ import { connectClient } from '@lineclear/persistence';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   add,
-  COUNTER_STORE,
-  COUNTER_TABLE,
   CounterTables1764400000001,
   countingHandler,
+  decideCounters,
   type Counted,
   type Counter,
   type Twist,
+  writeCounter,
 } from '../testing/counter-service.js';
 import { TestWorld } from '../testing/test-world.js';
 import { InvariantViolationError } from '@lineclear/errors';
@@ -42,23 +42,14 @@ const following: Handler = {
   name: 'Following.follow',
   patterns: { events: ['run.fenced'] },
   batch: true,
-  handle: async (inputs, batch) => {
-    await batch.load(
-      COUNTER_STORE,
-      inputs.map(({ key }) => key),
-    );
-    for (const input of inputs)
-      batch.attempt(input, (writes) => {
-        if (input.kind !== 'event' || input.name !== 'run.fenced') return;
-        const before = batch.state(COUNTER_STORE, input.key);
-        const { n } = input.event.data as { n: number };
-        if (n !== (before?.total ?? 0) + 1)
-          throw new InvariantViolationError('invariant-violated', `${n} does not follow ${before?.total ?? 0}`);
-        const counter = { total: n, version: (before?.version ?? 0) + 1 };
-        writes.put(COUNTER_TABLE, { key: input.key, ...counter }, before?.version ?? 0);
-        writes.setState(COUNTER_STORE, input.key, counter);
-      });
-  },
+  handle: (inputs, batch) =>
+    decideCounters(inputs, batch, (input, before, writes) => {
+      if (input.kind !== 'event' || input.name !== 'run.fenced') return;
+      const { n } = input.event.data as { n: number };
+      const last = before?.total ?? 0;
+      if (n !== last + 1) throw new InvariantViolationError('invariant-violated', `${n} does not follow ${last}`);
+      writeCounter(writes, input.key, n, before);
+    }),
 };
 
 interface Started {

@@ -251,7 +251,7 @@ function handOver(share: Share, shares: Map<LaneTurns, Share>, lanes: readonly L
     const record = records[share.toldOf];
     if (record === undefined) continue;
     for (const lane of lanes) {
-      if (!lane.options.topics.has(record.topic) || lane.isStopping || lane.isPaused) continue;
+      if (!lane.options.topics.has(record.topic) || !lane.isReady) continue;
       let reader = shares.get(lane);
       if (reader === undefined) shares.set(lane, (reader = new Share(lane, [])));
       reader.offer(record);

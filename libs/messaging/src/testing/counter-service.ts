@@ -64,27 +64,40 @@ export function countingHandler(handled: LaneInput[], twist: Twist = () => undef
     name: 'Counting.count',
     patterns: { events: ['policy-set.activated'] },
     batch: true,
-    handle: async (inputs, batch) => {
-      await batch.load(
-        COUNTER_STORE,
-        inputs.map(({ key }) => key),
-      );
-      for (const input of inputs)
-        batch.attempt(input, (writes) => {
-          twist(input, writes, batch);
-          count(input as Counted, batch.state(COUNTER_STORE, input.key), writes);
-          handled.push(input);
-        });
-    },
+    handle: (inputs, batch) =>
+      decideCounters(inputs, batch, (input, before, writes) => {
+        twist(input, writes, batch);
+        count(input as Counted, before, writes);
+        handled.push(input);
+      }),
   };
 }
 
-function count(input: Counted, before: Counter | undefined, writes: WriteSet): void {
-  const { key, event } = input;
-  const counter = { total: (before?.total ?? 0) + event.data.version, version: (before?.version ?? 0) + 1 };
-  writes.put(COUNTER_TABLE, { key, ...counter }, before?.version ?? 0);
-  writes.setState(COUNTER_STORE, key, counter);
-  writes.emit(totalEvent(key, counter.total));
+/** Decides each input with the counter of its key as of that moment. */
+export async function decideCounters(
+  inputs: readonly LaneInput[],
+  batch: LaneBatch,
+  decide: (input: LaneInput, before: Counter | undefined, writes: WriteSet) => void,
+): Promise<void> {
+  await batch.load(
+    COUNTER_STORE,
+    inputs.map(({ key }) => key),
+  );
+  for (const input of inputs)
+    batch.attempt(input, (writes) => decide(input, batch.state(COUNTER_STORE, input.key), writes));
+}
+
+function count({ key, event }: Counted, before: Counter | undefined, writes: WriteSet): void {
+  const total = (before?.total ?? 0) + event.data.version;
+  writeCounter(writes, key, total, before);
+  writes.emit(totalEvent(key, total));
+}
+
+/** The counter's new total, guarded by the version that it had. */
+export function writeCounter(writes: WriteSet, key: string, total: number, before: Counter | undefined): void {
+  const version = before?.version ?? 0;
+  writes.put(COUNTER_TABLE, { key, total, version: version + 1 }, version);
+  writes.setState(COUNTER_STORE, key, { total, version: version + 1 });
 }
 
 export function totalEvent(key: string, total: number): NewEvent<'run.fenced'> {

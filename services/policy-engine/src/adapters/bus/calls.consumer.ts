@@ -1,9 +1,9 @@
-import { KnownFacts } from '../postgres/batch-facts.js';
 import { Controller, Inject } from '@nestjs/common';
 import { Handles, type LaneBatch, type LaneInput } from '@lineclear/messaging';
 import { ActivePolicies } from '../../application/active-policies.js';
 import { type CallDesk, handleCalls } from '../../application/handle-calls.js';
 import { SIGNING_KEYS, type SigningKeys } from '../keys/signing-keys.js';
+import { KnownFacts } from '../postgres/batch-facts.js';
 
 const EVENTS = ['tool-call.proposed', 'approval.granted'] as const;
 
