@@ -105,7 +105,7 @@ describe('plainValue', () => {
       fc.property(small, (value) => {
         const text = JSON.stringify(value);
         fc.pre(text.length < 2_000 && !/token|secret|cookie|passw/i.test(text));
-        expect(plainValue(value, { maxEntries: 1_000 })).toEqual(JSON.parse(text));
+        expect(JSON.stringify(plainValue(value, { maxEntries: 1_000 }))).toBe(text);
       }),
     );
   });
