@@ -11,7 +11,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * The first is set before the policy engine loads its WebAssembly; without it V8 can kill the process under load. The others keep memory small: the
  * lanes make much short-lived garbage, and larger nurseries and a heap that grows by more only let it lie about.
  */
-export const NODE_FLAGS = ['--no-turbo-inline-js-wasm-calls', '--max-semi-space-size=16', '--heap-growing-percent=40'];
+export const NODE_FLAGS = ['--no-turbo-inline-js-wasm-calls', '--max-semi-space-size=16', '--heap-growing-percent=100'];
 
 const say = (text) => process.stderr.write(`lineclear: ${text}\n`);
 

@@ -47,7 +47,7 @@ const server = await startEmbeddedPostgres({ dataDir: join(project, 'raw') });
 const { platform, client } = await startBenchPlatform(project);
 try {
   out(`${cpus().length} x ${cpus()[0]?.model ?? 'cpu'}, Node ${process.version}, fsync on, ${rounds} rounds, medians`);
-  await benchRuns(client, { concurrent: 16, total: 64, steps: STEPS, name: 'warm-up' });
+  await warmUp(client);
   const before = await readCounters(platform.url);
   for (const level of LEVELS) record[`runs${level.concurrent}`] = await measure(level, client);
   const steps = LEVELS.reduce((sum, { total }) => sum + total * STEPS * rounds, 0);
@@ -63,6 +63,12 @@ try {
   await rm(project, { recursive: true, force: true });
 }
 process.exit();
+
+/** Until the compiler has done most of its work: it takes thousands of steps, and a platform serves for days. */
+async function warmUp(on: LineclearClient): Promise<void> {
+  for (const { concurrent, total } of LEVELS)
+    await benchRuns(on, { concurrent, total: 2 * total, steps: STEPS, name: `warm-up-${concurrent}` });
+}
 
 async function measure({ concurrent, total, bar }: Level, on: LineclearClient) {
   const ours: RunFigures[] = [];

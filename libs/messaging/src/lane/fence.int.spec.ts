@@ -59,8 +59,8 @@ async function laneStatement(client: pg.Client): Promise<void> {
     state: 'dispatched',
   };
   const rows = [{ ...job, dispatch_by_ms: 1, timeout_ms: 1, lost: 'quiet' }];
-  const fence = JSON.stringify([{ shard: SHARD, epoch: 1 }]);
-  await client.query(statementText(['public'], [section]), [fence, 1, JSON.stringify(rows)]);
+  const fence = [`{${SHARD}}`, '{1}', '{}', 1];
+  await client.query(statementText(['public'], [section]), [...fence, JSON.stringify(rows)]);
 }
 
 async function isWaiting(observer: pg.Client, name: string): Promise<boolean> {

@@ -44,7 +44,7 @@ describe('M2: a lane', () => {
     expect(await world.waitFor(COUNTING, ({ offset }) => offset === 1)).toMatchObject({ data: { n: 5 } });
     expect(await counters(world)).toEqual({ a: { total: 5, version: 2 } });
     expect(lane.counters).toMatchObject({ inputs: 2, commits: 2 });
-    const [row] = await world.query(`SELECT positions FROM tool_registry.shard WHERE positions <> '{}'`);
+    const [row] = await world.query(`SELECT positions::jsonb FROM tool_registry.shard WHERE positions <> '{}'`);
     expect(row).toEqual({ positions: { policies: 2 } });
   });
 
@@ -85,7 +85,7 @@ describe('M2: a lane', () => {
     };
     for (let n = 0; n < 20; n += 1)
       await world.publish({ name: 'tool-call.refused', key: `k${n}`, tenant: 'acme', data: data as never });
-    const kept = `SELECT sum((positions->>'runs')::int)::int AS sum FROM tool_registry.shard`;
+    const kept = `SELECT sum((positions::jsonb->>'runs')::int)::int AS sum FROM tool_registry.shard`;
     await eventually(async () => expect(await world.query(kept)).toEqual([{ sum: 20 }]));
     expect(lane.counters).toMatchObject({ inputs: 0, commits: 1 });
   });

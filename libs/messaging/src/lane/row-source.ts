@@ -21,17 +21,13 @@ interface SectionLike {
 
 type Column = readonly [name: string, type: ColumnType];
 
-/** U+001E and U+001F: JSON.stringify never writes them, and a batch with another text that holds them travels as JSON. */
+/** U+001D to U+001F: JSON.stringify never writes them, and a batch with another text that holds them travels as JSON. */
+const LIST_SEPARATOR = '\u001d';
 const SEPARATOR = '\u001e';
 const NULL = '\u001f';
 const SPLIT = 'chr(30), chr(31)';
 
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-
-/** The form for a table: arrays within arrays would have to be escaped again. */
-export function preferredForm(table: TableSpec): RowForm {
-  return Object.values(table.columns).includes('text[]') ? 'json' : 'columns';
-}
 
 /** Columns that a section sends. */
 export function sectionColumns({ table, kind }: Pick<SectionLike, 'table' | 'kind'>): readonly Column[] {
@@ -47,13 +43,15 @@ export function rowSource(section: SectionLike, first: number): string {
     const typed = columns.map(([name, type]) => `${quote(name)} ${type}`);
     return `json_to_recordset($${first}::json) AS v(${typed.join(', ')})`;
   }
-  const values = columns.map(([name, type], index) => `unnest(${array(type, `$${first + index}`)}) AS ${quote(name)}`);
+  const values = columns.map(([name, type], index) => `${elements(type, `$${first + index}`)} AS ${quote(name)}`);
   return `(SELECT ${values.join(', ')}) AS v`;
 }
 
-function array(type: ColumnType, parameter: string): string {
-  if (type === 'text') return `string_to_array(${parameter}::text, ${SPLIT})`;
-  return type === 'jsonb' ? `string_to_array(${parameter}::text, ${SPLIT})::jsonb[]` : `${parameter}::${type}[]`;
+function elements(type: ColumnType, parameter: string): string {
+  const texts = `string_to_array(${parameter}::text, ${SPLIT})`;
+  if (type === 'text') return `unnest(${texts})`;
+  if (type === 'jsonb') return `unnest(${texts}::jsonb[])`;
+  return type === 'text[]' ? `string_to_array(unnest(${texts}), chr(29))` : `unnest(${parameter}::${type}[])`;
 }
 
 /** Parameters of a section without rows. */
@@ -62,7 +60,7 @@ export function emptyParameters(section: SectionLike): string[] {
   return sectionColumns(section).map(([, type]) => (isSplit(type) ? '' : '{}'));
 }
 
-const isSplit = (type: ColumnType): boolean => type === 'text' || type === 'jsonb';
+const isSplit = (type: ColumnType): boolean => type === 'text' || type === 'jsonb' || type === 'text[]';
 
 /** The rows as one JSON array. */
 export function jsonParameters(columns: readonly Column[], rows: readonly SentRow[]): string[] {
@@ -91,32 +89,51 @@ export function columnParameters(columns: readonly Column[], rows: readonly Sent
 }
 
 function joined(name: string, type: ColumnType, rows: readonly SentRow[]): string | undefined {
-  let text = '';
-  for (const [index, { row }] of rows.entries()) {
+  const texts: (string | null)[] = [];
+  for (const { row } of rows) {
     const value = row[name];
-    if (index > 0) text += SEPARATOR;
-    if (value === undefined || value === null) text += NULL;
-    else if (type === 'jsonb') text += JSON.stringify(value);
-    else if (typeof value !== 'string' || hasMark(value)) return undefined;
-    else text += value;
+    const text = value === undefined || value === null ? null : splittable(type, value);
+    if (text === undefined) return undefined;
+    texts.push(text);
   }
   // an empty text is no element at all when it is split
+  const text = joinTexts(texts);
   return text === '' ? undefined : text;
+}
+
+/** One parameter of many texts. CAUTION: none of them holds a mark, and a single one is not empty. */
+export const joinTexts = (texts: readonly (string | null)[]): string =>
+  texts.map((text) => text ?? NULL).join(SEPARATOR);
+
+function splittable(type: ColumnType, value: unknown): string | undefined {
+  if (type === 'jsonb') return JSON.stringify(value);
+  if (type === 'text[]') return listText(value);
+  return typeof value === 'string' && !hasMark(value) ? value : undefined;
+}
+
+/** CAUTION: a list of one empty text would become an empty list. */
+function listText(value: unknown): string | undefined {
+  if (!Array.isArray(value) || (value.length === 1 && value[0] === '')) return undefined;
+  const isPlain = value.every((text) => typeof text === 'string' && !hasMark(text) && !text.includes(LIST_SEPARATOR));
+  return isPlain ? value.join(LIST_SEPARATOR) : undefined;
 }
 
 const hasMark = (text: string): boolean => text.includes(SEPARATOR) || text.includes(NULL);
 
 /** Numbers, booleans and times as an array literal. CAUTION: only what cannot hold a comma or a brace. */
 function literal(name: string, rows: readonly SentRow[]): string | undefined {
-  let text = '{';
+  const elements: string[] = [];
   for (const { row, expect } of rows) {
     const value = name === '__expect' ? expect : row[name];
     const element = value === undefined || value === null ? 'NULL' : plain(value);
     if (element === undefined) return undefined;
-    text += text.length === 1 ? element : `,${element}`;
+    elements.push(element);
   }
-  return `${text}}`;
+  return arrayText(elements);
 }
+
+/** An array literal of PostgreSQL. */
+export const arrayText = (elements: readonly (string | number | bigint)[]): string => `{${elements.join(',')}}`;
 
 let lastMs = Number.NaN;
 let lastIso = '';

@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { columnParameters, jsonParameters, preferredForm, rowSource, sectionColumns } from './row-source.js';
+import { columnParameters, jsonParameters, rowSource, sectionColumns } from './row-source.js';
 import { defineTable, type Row } from './table.js';
 
 const TABLE = defineTable({
   name: 't',
-  columns: { id: 'text', n: 'bigint', on: 'boolean', at: 'timestamptz', doc: 'jsonb', raw: 'text' },
+  columns: { id: 'text', n: 'bigint', on: 'boolean', at: 'timestamptz', doc: 'jsonb', raw: 'text', list: 'text[]' },
   key: ['id'],
   version: 'n',
 });
 const COLUMNS = sectionColumns({ table: TABLE, kind: 'put' });
 
 const sent = (...rows: Row[]) => rows.map((row) => ({ row, expect: undefined }));
-const full = { id: 'a"b', n: 9_007_199_254_740_993n, on: true, at: new Date(0), doc: { a: 1 }, raw: '{"b":1,  "a":2}' };
+const full = { id: 'a"b', n: 9_007_199_254_740_993n, on: true, at: new Date(0), doc: { a: 1 }, raw: '{"b":1,  "a":2}', list: ['x', 'y,"'] };
 
 describe('rows as JSON', () => {
   it('keep every value as its type needs it', () => {
     expect(jsonParameters(COLUMNS, sent(full))).toEqual([
-      '[{"id":"a\\"b","n":9007199254740993,"on":true,"at":"1970-01-01T00:00:00.000Z","doc":{"a":1},"raw":"{\\"b\\":1,  \\"a\\":2}"}]',
+      '[{"id":"a\\"b","n":9007199254740993,"on":true,"at":"1970-01-01T00:00:00.000Z","doc":{"a":1},"raw":"{\\"b\\":1,  \\"a\\":2}","list":["x","y,\\""]}]',
     ]);
   });
 
@@ -46,6 +46,7 @@ describe('rows as columns', () => {
       '{"1970-01-01T00:00:00.000Z",NULL}',
       '{"a":1}\u001e\u001f',
       '{"b":1,  "a":2}\u001e\u001f',
+      'x\u001dy,"\u001e\u001f',
     ]);
   });
 
@@ -55,13 +56,15 @@ describe('rows as columns', () => {
     ['the only text is empty', { id: '', doc: 1, raw: '1' }],
     ['a number column holds a text', { id: 'a', n: '1,2', doc: 1, raw: '1' }],
     ['a text column holds a number', { id: 1, doc: 1, raw: '1' }],
+    ['an entry of a list holds a separator', { id: 'a', doc: 1, raw: '1', list: ['x\u001dy'] }],
+    ['an entry of a list is what stands for null', { id: 'a', doc: 1, raw: '1', list: ['\u001f'] }],
+    ['an entry of a list is no text', { id: 'a', doc: 1, raw: '1', list: [null] }],
+    ['a list holds one empty text', { id: 'a', doc: 1, raw: '1', list: [''] }],
   ])('cannot be sent when %s', (_name, row) => {
     expect(columnParameters(COLUMNS, sent(row))).toBeUndefined();
   });
 
-  it('suit all tables but those with arrays', () => {
-    expect(preferredForm(TABLE)).toBe('columns');
-    expect(preferredForm(defineTable({ name: 't', columns: { id: 'text', l: 'text[]' }, key: ['id'] }))).toBe('json');
+  it('are split by the database', () => {
     expect(rowSource({ table: TABLE, kind: 'remove', form: 'columns' }, 3)).toBe(
       '(SELECT unnest(string_to_array($3::text, chr(30), chr(31))) AS "id") AS v',
     );

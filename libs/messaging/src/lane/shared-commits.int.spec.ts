@@ -106,7 +106,7 @@ describe('M2: lanes that commit together', () => {
     expect(await totals(world, 'orchestrator')).toEqual({ a: { total: 1, version: 1 } });
     expect([sum(lanes, 'inputs'), sum(lanes, 'commits') - sum(lanes, 'commitsShared')]).toEqual([3, 1]);
     const positions = await world.query(
-      `SELECT positions FROM tool_registry.shard WHERE positions <> '{}' UNION ALL SELECT positions FROM orchestrator.shard WHERE positions <> '{}'`,
+      `SELECT positions::jsonb FROM tool_registry.shard WHERE positions <> '{}' UNION ALL SELECT positions::jsonb FROM orchestrator.shard WHERE positions <> '{}'`,
     );
     expect(positions).toEqual([{ positions: { policies: 1 } }, { positions: { tools: 1 } }]);
   });

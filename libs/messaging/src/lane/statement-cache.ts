@@ -19,8 +19,6 @@ interface Shape {
   readonly sections: readonly Section[];
 }
 
-const NO_SHARDS: SectionValues = { texts: ['[]'], count: 0 };
-
 /** Sends lane statements under names, so that each shape is planned once per connection. */
 export class StatementCache {
   readonly #uses = new Map<string, number>();
@@ -45,7 +43,7 @@ export class StatementCache {
     const isWhole = shape.sections.filter((section) => values.has(nameOf(section))).length === values.size;
     if (!isWhole) throw new InvariantViolationError('invariant-violated', `statement ${shape.name} lacks a part`);
     const list = statementValues(
-      shape.schemas.map((schema) => fences.get(schema) ?? NO_SHARDS),
+      shape.schemas.map((schema) => fences.get(schema)),
       shape.sections,
       (section) => values.get(nameOf(section)),
     );

@@ -1,8 +1,9 @@
 import { withoutReadPositions } from './published-positions.js';
 import {
+  arrayText,
   columnParameters,
+  joinTexts,
   jsonParameters,
-  preferredForm,
   type RowForm,
   sectionColumns,
   type SentRow,
@@ -24,7 +25,6 @@ export interface StatementBody {
 interface Part {
   readonly columns: Columns;
   readonly sections: ReadonlyMap<RowForm, Section>;
-  readonly form: RowForm;
 }
 
 /** Turns what a batch wants written into the parts of its statement and their parameters. */
@@ -45,8 +45,8 @@ export class StatementParts {
       }
     const sections: Section[] = [];
     const values = new Map<Section, SectionValues>();
-    for (const [{ columns, sections: forms, form }, list] of rows) {
-      const asColumns = form === 'columns' ? columnParameters(columns, list) : undefined;
+    for (const [{ columns, sections: forms }, list] of rows) {
+      const asColumns = columnParameters(columns, list);
       const section = forms.get(asColumns === undefined ? 'json' : 'columns');
       if (section === undefined) continue;
       sections.push(section);
@@ -64,7 +64,6 @@ export class StatementParts {
     const id = `${table.name}/${kind}`;
     part = {
       columns: sectionColumns(base),
-      form: preferredForm(table),
       sections: new Map([
         ['json', { ...base, id, form: 'json' }],
         ['columns', { ...base, id: `${id}/columns`, form: 'columns' }],
@@ -89,21 +88,21 @@ export function fenceValues(
   published: Marks,
   keepsPositions: boolean,
 ): SectionValues {
-  let rows = '';
-  for (const shard of [...touched].sort((a, b) => a.id - b.id)) {
+  const shards = [...touched].sort((a, b) => a.id - b.id);
+  const positions = shards.map((shard) => {
     const kept = keepsPositions ? shard.positions : withoutReadPositions(shard.positions);
-    const positions = positionsJson(kept, moved.get(shard), published.get(shard));
-    rows += `${rows === '' ? '[' : ','}{"shard":${shard.id},"epoch":${shard.epoch},"positions":${positions}}`;
-  }
-  return { texts: [`${rows}]`], count: touched.size };
+    return positionsJson(kept, moved.get(shard), published.get(shard));
+  });
+  const texts = [arrayText(shards.map(({ id }) => id)), arrayText(shards.map(({ epoch }) => epoch)), joinTexts(positions)];
+  return { texts, count: shards.length };
 }
 
 function positionsJson(
   positions: ReadonlyMap<string, bigint>,
   moved: ReadonlyMap<string, bigint> | undefined,
   published: ReadonlyMap<string, bigint> | undefined,
-): string {
-  if (moved === undefined && published === undefined) return 'null';
+): string | null {
+  if (moved === undefined && published === undefined) return null;
   let text = '';
   for (const [name, next] of positions)
     if (moved?.has(name) !== true && published?.has(name) !== true) text += `,"${name}":${next}`;

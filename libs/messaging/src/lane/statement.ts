@@ -1,6 +1,6 @@
 import { emptyParameters, rowSource, type RowForm, sectionColumns } from './row-source.js';
 import type { OpKind } from './table-fold.js';
-import type { TableSpec } from './table.js';
+import { defineTable, type TableSpec } from './table.js';
 
 /** SQLSTATEs that a lane statement raises. CAUTION: also in tests of every service that reads them. */
 export const FENCED = 'LCF01';
@@ -21,6 +21,16 @@ export interface SectionValues {
   readonly count: number;
 }
 
+/** The rows of a fence: the shards, the epochs that they must have, and their positions or null. CAUTION: fenceValues gives these. */
+const FENCE_TABLE = defineTable({
+  name: 'shard',
+  columns: { shard: 'int', epoch: 'bigint', positions: 'text' },
+  key: ['shard'],
+});
+const FENCE = { table: FENCE_TABLE, kind: 'append', form: 'columns' } as const;
+const NO_FENCE: SectionValues = { texts: emptyParameters(FENCE), count: 0 };
+const FENCE_PARAMETERS = NO_FENCE.texts.length + 1;
+
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const GUARDED: ReadonlySet<OpKind> = new Set(['insert', 'replace', 'answer']);
 
@@ -32,7 +42,7 @@ const GUARDED: ReadonlySet<OpKind> = new Set(['insert', 'replace', 'answer']);
 export function statementText(schemas: readonly string[], sections: readonly Section[]): string {
   const withs = schemas.map((schema, index) => fenceText(schema, index));
   const checks = schemas.map((schema, index) => fenceCheck(schema, index));
-  let parameter = 2 * schemas.length + 1;
+  let parameter = FENCE_PARAMETERS * schemas.length + 1;
   sections.forEach((section, index) => {
     const source = rowSource(section, parameter);
     parameter += emptyParameters(section).length;
@@ -46,11 +56,11 @@ export function statementText(schemas: readonly string[], sections: readonly Sec
 
 /** Values in the order of the text's parameters. */
 export function statementValues(
-  fences: readonly SectionValues[],
+  fences: readonly (SectionValues | undefined)[],
   sections: readonly Section[],
   valuesOf: (section: Section) => SectionValues | undefined,
 ): (string | number)[] {
-  const list: (string | number)[] = fences.flatMap(({ texts, count }) => [...texts, count]);
+  const list: (string | number)[] = fences.flatMap((fence = NO_FENCE) => [...fence.texts, fence.count]);
   for (const section of sections) {
     const { texts, count } = valuesOf(section) ?? { texts: emptyParameters(section), count: 0 };
     list.push(...texts);
@@ -62,14 +72,16 @@ export function statementValues(
 /** Positions are columns of the shard's row, so that one UPDATE is fence, lock and position at once. */
 function fenceText(schema: string, index: number): string {
   return `fence${index} AS (UPDATE ${quote(schema)}.shard AS s SET positions = coalesce(v.positions, s.positions)
-    FROM json_to_recordset($${2 * index + 1}::json) AS v(shard int, epoch bigint, positions jsonb)
+    FROM ${fenceSource(index)}
     WHERE s.shard = v.shard AND s.epoch = v.epoch RETURNING s.shard)`;
 }
 
+const fenceSource = (index: number): string => rowSource(FENCE, FENCE_PARAMETERS * index + 1);
+
 function fenceCheck(schema: string, index: number): string {
-  const [rows, count] = [`$${2 * index + 1}::json`, `$${2 * index + 2}::int`];
+  const count = `$${FENCE_PARAMETERS * (index + 1)}::int`;
   return `CASE WHEN (SELECT count(*) FROM fence${index}) = ${count} THEN 0 ELSE ${quote(schema)}.lane_raise('${FENCED}', (
-      SELECT json_agg(v.shard)::text FROM json_to_recordset(${rows}) AS v(shard int) WHERE v.shard NOT IN (SELECT shard FROM fence${index}))) END`;
+      SELECT json_agg(v.shard)::text FROM ${fenceSource(index)} WHERE v.shard NOT IN (SELECT shard FROM fence${index}))) END`;
 }
 
 function sectionText(section: Section, source: string): string {

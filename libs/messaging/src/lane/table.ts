@@ -1,4 +1,4 @@
-/** PostgreSQL types that a lane may write. `text` also for event payloads: jsonb rewrites bytes. `text[]` is the dear one, see row-source.ts. */
+/** PostgreSQL types that a lane may write. `text` also for event payloads: jsonb rewrites bytes. */
 export type ColumnType = 'text' | 'int' | 'bigint' | 'boolean' | 'timestamptz' | 'jsonb' | 'text[]';
 
 /** A value of a row as handlers give it; Date for timestamptz, any JSON value for jsonb. */

@@ -42,7 +42,7 @@ async function loadPositions(
   ids: readonly number[],
 ): Promise<void> {
   const rows = await read.query<{ shard: number; name: string; next: string }>(
-    `SELECT s.shard, p.key AS name, p.value AS next FROM shard AS s CROSS JOIN LATERAL jsonb_each_text(s.positions) AS p WHERE s.shard = ANY($1)`,
+    `SELECT s.shard, p.key AS name, p.value AS next FROM shard AS s CROSS JOIN LATERAL jsonb_each_text(s.positions::jsonb) AS p WHERE s.shard = ANY($1)`,
     [ids],
   );
   for (const { shard, name, next } of rows) byId.get(shard)?.positions.set(name, BigInt(next));

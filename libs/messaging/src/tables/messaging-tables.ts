@@ -5,7 +5,7 @@ interface Runner {
 
 const SHARDS = `
 CREATE TABLE shard (
-  shard int PRIMARY KEY, epoch bigint NOT NULL DEFAULT 0, owner text, positions jsonb NOT NULL DEFAULT '{}'
+  shard int PRIMARY KEY, epoch bigint NOT NULL DEFAULT 0, owner text, positions text NOT NULL DEFAULT '{}'
 ) WITH (fillfactor = 10);
 INSERT INTO shard (shard) SELECT generate_series(0, 23);
 CREATE TABLE owner (id text PRIMARY KEY, started_at timestamptz NOT NULL DEFAULT now(), seen_at timestamptz NOT NULL DEFAULT now());`;
@@ -19,10 +19,11 @@ CREATE TABLE outbox (
 CREATE TABLE outbox_rest PARTITION OF outbox DEFAULT;
 CREATE TABLE outbox_floor (topic text, partition int, next bigint NOT NULL, PRIMARY KEY (topic, partition));`;
 
+/** Payloads of rows that live for milliseconds are not worth compressing. */
 const INPUTS = `
 CREATE TABLE mailbox (
   id text PRIMARY KEY, seq bigint GENERATED ALWAYS AS IDENTITY, shard int NOT NULL, kind text NOT NULL, name text NOT NULL,
-  key text NOT NULL, tenant text NOT NULL, payload text NOT NULL, by text, traceparent text,
+  key text NOT NULL, tenant text NOT NULL, payload text STORAGE EXTERNAL NOT NULL, by text, traceparent text,
   created_at timestamptz NOT NULL DEFAULT now(), result text, answered_at timestamptz
 );
 CREATE INDEX mailbox_open ON mailbox (shard, seq) WHERE result IS NULL;
@@ -31,7 +32,7 @@ CREATE TABLE inbox (
 );
 CREATE TABLE job (
   id text PRIMARY KEY, shard int NOT NULL, kind text NOT NULL, key text NOT NULL, tenant text NOT NULL, attempt int NOT NULL,
-  payload text NOT NULL, traceparent text, state text NOT NULL, owner text, dispatch_by timestamptz,
+  payload text STORAGE EXTERNAL NOT NULL, traceparent text, state text NOT NULL, owner text, dispatch_by timestamptz,
   dispatch_by_ms int NOT NULL, timeout_ms int NOT NULL, lost text NOT NULL
 );
 CREATE TABLE timer (

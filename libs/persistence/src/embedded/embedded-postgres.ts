@@ -51,6 +51,10 @@ const SETTINGS = {
   cluster_name: 'lineclear',
   log_min_messages: 'log',
   log_checkpoints: 'off',
+  // pages are written in the background, before a statement needs their place
+  bgwriter_delay: '50ms',
+  bgwriter_lru_maxpages: '1000',
+  bgwriter_lru_multiplier: '4',
 };
 const NO_SYNC = { fsync: 'off', full_page_writes: 'off' };
 
