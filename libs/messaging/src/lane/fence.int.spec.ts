@@ -60,7 +60,7 @@ async function laneStatement(client: pg.Client): Promise<void> {
   };
   const rows = [{ ...job, dispatch_by_ms: 1, timeout_ms: 1, lost: 'quiet' }];
   const fence = [`{${SHARD}}`, '{1}', '{}', 1];
-  await client.query(statementText(['public'], [section]), [...fence, JSON.stringify(rows)]);
+  await client.query(statementText(['public'], [section], 'bare'), [...fence, JSON.stringify(rows)]);
 }
 
 async function isWaiting(observer: pg.Client, name: string): Promise<boolean> {

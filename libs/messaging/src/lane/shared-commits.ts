@@ -5,8 +5,7 @@ import type { OpenBatch } from './batch-runner.js';
 import type { Unsent } from './commits.js';
 import type { Completion } from './complete.js';
 import { LaneConnection } from './connection.js';
-import { FENCED, GUARD } from './statement.js';
-import { StatementCache } from './statement-cache.js';
+import { isRefusal, StatementCache } from './statement-cache.js';
 import { type LaneTurns, ROUND_MS, type Taken } from './turns.js';
 import type { Work } from './work.js';
 
@@ -264,9 +263,7 @@ class GivenUp extends Error {}
 
 /** What a lane alone meets too, and has a way with. */
 function isUsual(error: unknown): boolean {
-  if (error instanceof GivenUp) return true;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === FENCED || code === GUARD;
+  return error instanceof GivenUp || isRefusal(error);
 }
 
 /** The connection was lost: the statement may have been committed, or may still be. */

@@ -1,6 +1,6 @@
 import { InvariantViolationError } from '@lineclear/errors';
 import type { LaneConnection } from './connection.js';
-import { type Section, type SectionValues, statementText, statementValues } from './statement.js';
+import { FENCED, GUARD, type Section, type SectionValues, statementText, statementValues } from './statement.js';
 import type { StatementBody } from './statement-parts.js';
 
 /** A shape gets its own plan when it comes again and again; until then it runs as the full shape, with empty parts. */
@@ -47,8 +47,18 @@ export class StatementCache {
       shape.sections,
       (section) => values.get(nameOf(section)),
     );
-    const [row] = await this.connection.execute<{ now: number }>(shape.name, shape.text, list);
+    const [row] = await this.#send(shape, list);
     return row?.now ?? Date.now();
+  }
+
+  /** A refused one is sent once more, so that it says what refuses it. Nothing of the first is left. */
+  async #send({ name, text, schemas, sections }: Shape, values: (string | number)[]): Promise<{ now: number }[]> {
+    try {
+      return await this.connection.execute(name, text, values);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return await this.connection.execute(undefined, statementText(schemas, sections, 'names'), values);
+    }
   }
 
   #shapeOf(statements: readonly LaneStatement[]): Shape {
@@ -60,7 +70,7 @@ export class StatementCache {
     const schemas = statements.map(({ schema }) => schema);
     const sections = statements.flatMap((statement) => statement.sections);
     if (uses < USES_BEFORE_NAMED || this.#shapes.size >= this.namedShapes) return this.#fullWith(schemas, sections);
-    const named = { name: `s${this.#shapes.size}`, text: statementText(schemas, sections), schemas, sections };
+    const named = { name: `s${this.#shapes.size}`, text: statementText(schemas, sections, 'bare'), schemas, sections };
     this.#shapes.set(id, named);
     return named;
   }
@@ -72,9 +82,15 @@ export class StatementCache {
     const all = [...this.#full.sections, ...sections.filter((section) => !known.has(nameOf(section)))];
     const size = allSchemas.length + all.length;
     if (size === this.#full.schemas.length + this.#full.sections.length) return this.#full;
-    this.#full = { name: `full${size}`, text: statementText(allSchemas, all), schemas: allSchemas, sections: all };
+    this.#full = { name: `full${size}`, text: statementText(allSchemas, all, 'bare'), schemas: allSchemas, sections: all };
     return this.#full;
   }
+}
+
+/** The database refused a statement because a shard or a row was not as it must be. */
+export function isRefusal(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === FENCED || code === GUARD;
 }
 
 const idOf = ({ schema, sections }: LaneStatement): string => `${schema}: ${sections.map(({ id }) => id).join(' ')}`;

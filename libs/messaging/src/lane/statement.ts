@@ -34,21 +34,25 @@ const FENCE_PARAMETERS = NO_FENCE.texts.length + 1;
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const GUARDED: ReadonlySet<OpKind> = new Set(['insert', 'replace', 'answer']);
 
+/** Whether a refusal names the rows that it is about. Planning for that costs each execution, so only a statement that was refused is sent again with `names`. */
+export type Refusal = 'bare' | 'names';
+
 /**
  * Builds the one data-modifying statement of a batch, with a fence for the shards of each schema that it writes.
  * INVARIANT: the fences are the first thing evaluated, as the checks are one sum from left to right; an UPDATE waits for a takeover and then matches no row, and lane_raise takes back everything.
  * The client never decides after the commit (messaging.md section 1).
  */
-export function statementText(schemas: readonly string[], sections: readonly Section[]): string {
+export function statementText(schemas: readonly string[], sections: readonly Section[], refusal: Refusal): string {
   const withs = schemas.map((schema, index) => fenceText(schema, index));
-  const checks = schemas.map((schema, index) => fenceCheck(schema, index));
+  const checks = schemas.map((schema, index) => fenceCheck(schema, index, refusal));
   let parameter = FENCE_PARAMETERS * schemas.length + 1;
   sections.forEach((section, index) => {
     const source = rowSource(section, parameter);
     parameter += emptyParameters(section).length;
     withs.push(`w${index} AS (${sectionText(section, source)})`);
     if (!GUARDED.has(section.kind)) return;
-    checks.push(guardText(section, source, `$${parameter}::int`, index));
+    const names = refusal === 'names' ? guardNames(section, source, index) : `''`;
+    checks.push(checkText(section.schema, `w${index}`, `$${parameter}::int`, GUARD, names));
     parameter += 1;
   });
   return `WITH ${withs.join(',\n')}\nSELECT ${checks.join('\n+ ')} AS raised, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`;
@@ -78,10 +82,15 @@ function fenceText(schema: string, index: number): string {
 
 const fenceSource = (index: number): string => rowSource(FENCE, FENCE_PARAMETERS * index + 1);
 
-function fenceCheck(schema: string, index: number): string {
+function fenceCheck(schema: string, index: number, refusal: Refusal): string {
+  const names = `(SELECT json_agg(v.shard)::text FROM ${fenceSource(index)} WHERE v.shard NOT IN (SELECT shard FROM fence${index}))`;
   const count = `$${FENCE_PARAMETERS * (index + 1)}::int`;
-  return `CASE WHEN (SELECT count(*) FROM fence${index}) = ${count} THEN 0 ELSE ${quote(schema)}.lane_raise('${FENCED}', (
-      SELECT json_agg(v.shard)::text FROM ${fenceSource(index)} WHERE v.shard NOT IN (SELECT shard FROM fence${index}))) END`;
+  return checkText(schema, `fence${index}`, count, FENCED, refusal === 'names' ? names : `''`);
+}
+
+/** As many rows as were meant, or the whole statement is taken back. */
+function checkText(schema: string, rows: string, count: string, code: string, names: string): string {
+  return `CASE WHEN (SELECT count(*) FROM ${rows}) = ${count} THEN 0 ELSE ${quote(schema)}.lane_raise('${code}', ${names}) END`;
 }
 
 function sectionText(section: Section, source: string): string {
@@ -115,11 +124,10 @@ function sectionText(section: Section, source: string): string {
 }
 
 /** Names the rows whose guard failed, so that the lane takes out those inputs and no other. */
-function guardText({ table, id, schema }: Section, source: string, count: string, index: number): string {
+function guardNames({ table, id }: Section, source: string, index: number): string {
   const keys = table.key.map(quote);
   const same = keys.map((name) => `w.${name} = v.${name}`).join(' AND ');
   const text = keys.map((name) => `v.${name}::text`).join(', ');
-  return `CASE WHEN (SELECT count(*) FROM w${index}) = ${count} THEN 0 ELSE ${quote(schema)}.lane_raise('${GUARD}', (
-    SELECT json_build_object('section', '${id.replaceAll("'", "''")}', 'keys', json_agg(json_build_array(${text})))::text
-    FROM ${source} WHERE NOT EXISTS (SELECT FROM w${index} AS w WHERE ${same}))) END`;
+  return `(SELECT json_build_object('section', '${id.replaceAll("'", "''")}', 'keys', json_agg(json_build_array(${text})))::text
+    FROM ${source} WHERE NOT EXISTS (SELECT FROM w${index} AS w WHERE ${same}))`;
 }
