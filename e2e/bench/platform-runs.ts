@@ -49,15 +49,22 @@ export async function benchRuns(
     const data = { agent: `bench-${steps}`, input: { n: index } };
     open.add((await client.submit({ id: `${name}-${index}`, source: '/bench', data })).runId);
   };
-  const cpuBefore = treeCpuSeconds();
-  await Promise.all(Array.from({ length: Math.min(concurrent, total) }, send));
-  while (ended.length < total) {
+  const look = async () => {
     await new Promise((resolve) => setTimeout(resolve, concurrent === 1 ? LOOK_AT_ONE_MS : LOOK_MS));
     const { items } = await client.listRuns({ limit: 2 * concurrent });
     const finished = items.filter((run) => run.finishedAt !== null && open.delete(run.runId));
     ended.push(...finished);
-    await Promise.all(finished.slice(0, Math.min(finished.length, total - sent)).map(send));
-  }
+    return finished.length;
+  };
+  const cpuBefore = treeCpuSeconds();
+  const slots = new Set<Promise<void>>();
+  const fill = (count: number) => {
+    for (let free = Math.min(count, total - sent); free > 0; free -= 1) slots.add(send());
+  };
+  fill(concurrent);
+  // a run that ends makes room at once: the next one does not wait for others to be accepted
+  while (ended.length < total) fill(await look());
+  await Promise.all(slots);
   const wrong = ended.find(({ state }) => state !== 'answered');
   if (wrong !== undefined) throw new Error(`run ${wrong.runId} ended ${wrong.state}: ${wrong.reason}`);
   return { steps: total * steps, cpuSeconds: treeCpuSeconds() - cpuBefore, ...timesOf(ended, concurrent, steps) };
