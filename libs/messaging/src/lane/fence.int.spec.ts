@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { MessagingTables1764400000000 } from '../tables/messaging-tables.js';
 import { JOB_TABLE } from '../tables/lane-tables.js';
 import { LaneConnection } from './connection.js';
-import { FENCED, statementText } from './statement.js';
+import { FENCED, type Refusal, statementText } from './statement.js';
 import { loadShards, takeShards } from './takeover.js';
 
 const SHARD = 5;
@@ -46,7 +46,7 @@ const INSERT_JOB = `INSERT INTO job (id, shard, kind, key, tenant, attempt, payl
   SELECT id, shard, kind, key, tenant, attempt, payload, state, dispatch_by_ms, timeout_ms, lost FROM json_populate_recordset(NULL::job, ${JOB})`;
 
 /** The lane's own statement, inserting one job at epoch 1. */
-async function laneStatement(client: pg.Client): Promise<void> {
+async function laneStatement(client: pg.Client, refusal: Refusal = 'bare'): Promise<void> {
   const section = { id: 'job/append', schema: 'public', table: JOB_TABLE, kind: 'append', form: 'json' } as const;
   const job = {
     id: 'job-of-zombie',
@@ -60,7 +60,7 @@ async function laneStatement(client: pg.Client): Promise<void> {
   };
   const rows = [{ ...job, dispatch_by_ms: 1, timeout_ms: 1, lost: 'quiet' }];
   const fence = [`{${SHARD}}`, '{1}', '{}', 1];
-  await client.query(statementText(['public'], [section], 'bare'), [...fence, JSON.stringify(rows)]);
+  await client.query(statementText(['public'], [section], refusal), [...fence, JSON.stringify(rows)]);
 }
 
 async function isWaiting(observer: pg.Client, name: string): Promise<boolean> {
@@ -91,7 +91,8 @@ describe('M1: a takeover against a zombie', () => {
   it('lets no later statement of the zombie through, with nothing of it left', async () => {
     const { zombie, owner, observer } = await setUp();
     expect(await takeAndLoad(owner)).toEqual([]);
-    await expect(laneStatement(zombie)).rejects.toMatchObject({ code: FENCED, detail: `[${SHARD}]` });
+    await expect(laneStatement(zombie)).rejects.toMatchObject({ code: FENCED, detail: '' });
+    await expect(laneStatement(zombie, 'names')).rejects.toMatchObject({ code: FENCED, detail: `[${SHARD}]` });
     expect((await observer.query('SELECT * FROM job')).rows).toEqual([]);
   });
 

@@ -11,7 +11,15 @@ const TABLE = defineTable({
 const COLUMNS = sectionColumns({ table: TABLE, kind: 'put' });
 
 const sent = (...rows: Row[]) => rows.map((row) => ({ row, expect: undefined }));
-const full = { id: 'a"b', n: 9_007_199_254_740_993n, on: true, at: new Date(0), doc: { a: 1 }, raw: '{"b":1,  "a":2}', list: ['x', 'y,"'] };
+const full = {
+  id: 'a"b',
+  n: 9_007_199_254_740_993n,
+  on: true,
+  at: new Date(0),
+  doc: { a: 1 },
+  raw: '{"b":1,  "a":2}',
+  list: ['x', 'y,"'],
+};
 
 describe('rows as JSON', () => {
   it('keep every value as its type needs it', () => {

@@ -82,7 +82,12 @@ export class StatementCache {
     const all = [...this.#full.sections, ...sections.filter((section) => !known.has(nameOf(section)))];
     const size = allSchemas.length + all.length;
     if (size === this.#full.schemas.length + this.#full.sections.length) return this.#full;
-    this.#full = { name: `full${size}`, text: statementText(allSchemas, all, 'bare'), schemas: allSchemas, sections: all };
+    this.#full = {
+      name: `full${size}`,
+      text: statementText(allSchemas, all, 'bare'),
+      schemas: allSchemas,
+      sections: all,
+    };
     return this.#full;
   }
 }

@@ -93,7 +93,11 @@ export function fenceValues(
     const kept = keepsPositions ? shard.positions : withoutReadPositions(shard.positions);
     return positionsJson(kept, moved.get(shard), published.get(shard));
   });
-  const texts = [arrayText(shards.map(({ id }) => id)), arrayText(shards.map(({ epoch }) => epoch)), joinTexts(positions)];
+  const texts = [
+    arrayText(shards.map(({ id }) => id)),
+    arrayText(shards.map(({ epoch }) => epoch)),
+    joinTexts(positions),
+  ];
   return { texts, count: shards.length };
 }
 
