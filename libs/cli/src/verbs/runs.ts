@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { RunView } from '@lineclear/client';
 import { readJsonObject } from '../json-file.js';
+import type { Output } from '../output.js';
+import { callsOfRun, type RunCall } from '../run-calls.js';
 import { EXIT, required, text, type Verb, word } from '../verb.js';
 
 const COLUMNS = ['runId', 'taskId', 'state', 'reason', 'turn'];
@@ -46,11 +48,13 @@ export const runVerbs: readonly Verb[] = [
   {
     name: 'runs show',
     usage: 'RUN',
-    what: 'one run: its state, calls with verdicts and rules, budget',
+    what: 'one run: its state, the calls of all its turns with verdicts, rules and outcomes, budget',
     run: async (context) => {
       const run = await context.client.getRun(word(context, 0, 'RUN'));
-      if (context.json) return context.output.data([run]);
-      showRun(run, context.output.data);
+      const { calls, whole } = await callsOfRun(context.client, run);
+      if (!whole) context.output.say('the trace store has not got the end of this run yet: calls may be missing');
+      if (context.json) return context.output.data([{ ...run, calls }]);
+      showRun(run, calls, context.output.data);
     },
   },
   {
@@ -86,9 +90,9 @@ export const runVerbs: readonly Verb[] = [
   },
 ];
 
-function showRun(run: RunView, data: (values: readonly object[], columns?: readonly string[]) => void): void {
+function showRun(run: RunView, calls: readonly RunCall[], data: Output['data']): void {
   data([run], COLUMNS);
-  if (run.calls.length > 0) data(run.calls, ['callId', 'tool', 'arguments', 'verdict', 'rules', 'status']);
+  if (calls.length > 0) data(calls, ['callId', 'tool', 'arguments', 'verdict', 'rules', 'status', 'reason']);
   data(budgetRows(run.budget), ['line', 'limit', 'spent', 'reserved']);
 }
 
