@@ -20,7 +20,7 @@ export class BatchRun {
   private pending: readonly ApprovalView[] = [];
 
   constructor(
-    private readonly batch: Batch,
+    readonly batch: Batch,
     private readonly clients: Clients,
     private readonly approver: Approver,
   ) {}

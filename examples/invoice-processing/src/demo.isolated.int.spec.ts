@@ -19,6 +19,8 @@ const OPTIONS: StartOptions = {
   model: undefined,
 };
 const CLEAN = '15-exactly-5000.00.json';
+const ASKS = '16-exactly-5000.01.json';
+const GOES_ON = 'batch b1 is not finished; it goes on at the next start with `npm start -- --batch b1`\n';
 
 describe('a start of the invoice example', () => {
   let folder: string;
@@ -30,11 +32,9 @@ describe('a start of the invoice example', () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'lineclear-example-'));
     home = join(folder, 'home');
-    ending = new AbortController();
     await mkdir(join(folder, 'inbox'));
     await Promise.all(SHARED.map((name) => symlink(join(EXAMPLE, name), join(folder, name))));
     for (const name of ['stdout', 'stderr'] as const) {
-      printed[name] = '';
       vi.spyOn(process[name], 'write').mockImplementation((chunk) => {
         printed[name] += String(chunk);
         return true;
@@ -52,23 +52,33 @@ describe('a start of the invoice example', () => {
   const drop = (name: string) => copyFile(join(EXAMPLE, 'inbox', name), join(folder, 'inbox', name));
 
   function start(options: Partial<StartOptions> = {}): void {
+    ending = new AbortController();
+    Object.assign(printed, { stdout: '', stderr: '' });
     const environment = { LINECLEAR_HOME: home, LINECLEAR_PORT: '0', LOG_LEVEL: 'silent', NO_COLOR: '1' };
     ended = runDemo({ exampleDir: folder, options: { ...OPTIONS, ...options }, environment, signal: ending.signal });
   }
 
-  const until = (text: string) =>
-    vi.waitFor(() => expect(printed.stdout).toContain(text), { timeout: 60_000, interval: 20 });
+  const until = (text: string, name: keyof typeof printed = 'stdout') =>
+    vi.waitFor(() => expect(printed[name]).toContain(text), { timeout: 60_000, interval: 20 });
+
+  async function interrupt() {
+    ending.abort();
+    return { code: await ended, stderr: printed.stderr };
+  }
 
   async function lineclear(...args: string[]) {
-    let stdout = '';
-    const into = new Writable({
-      write(chunk: Buffer, _, done) {
-        stdout += chunk.toString('utf8');
-        done();
-      },
-    });
-    const surroundings = { environment: { LINECLEAR_HOME: home }, stdout: into, stderr: into, signal: ending.signal };
-    return { code: await runCli(args, surroundings), stdout };
+    const said = { stdout: '', stderr: '' };
+    const into = (name: keyof typeof said) =>
+      new Writable({
+        write(chunk: Buffer, _, done) {
+          said[name] += chunk.toString('utf8');
+          done();
+        },
+      });
+    const environment = { LINECLEAR_HOME: home };
+    const streams = { stdout: into('stdout'), stderr: into('stderr') };
+    const code = await runCli(args, { environment, ...streams, signal: ending.signal });
+    return { code, ...said };
   }
 
   it('serves runs whose calls `runs show` lists after their end', async () => {
@@ -76,8 +86,12 @@ describe('a start of the invoice example', () => {
     start();
     await until('drop further files');
     const { runId } = JSON.parse((await lineclear('runs', 'list', '--json')).stdout) as { runId: string };
-    const shown = await lineclear('runs', 'show', runId);
-    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('answered') });
+    const shown = await vi.waitFor(async () => {
+      const answer = await lineclear('runs', 'show', runId);
+      // the trace store follows with a delay, and the command says so
+      expect(answer).toMatchObject({ code: 0, stdout: expect.stringContaining('answered'), stderr: '' });
+      return answer;
+    }, 10_000);
     expect(shown.stdout).toMatch(/erp\.invoice_post +\{.*"INV-1015".*\} +authorized +\[".+"\] +succeeded/);
     const { calls } = JSON.parse((await lineclear('runs', 'show', runId, '--json')).stdout) as { calls: object[] };
     expect(calls.at(-1)).toMatchObject({
@@ -86,5 +100,25 @@ describe('a start of the invoice example', () => {
       verdict: 'authorized',
       status: 'succeeded',
     });
+  });
+
+  it('says on an interrupt how the batch goes on, and nothing when every run has ended', async () => {
+    await drop(ASKS);
+    start();
+    await until(`${ASKS}: awaiting`);
+    expect(await interrupt()).toEqual({ code: 0, stderr: GOES_ON });
+    start({ approver: 'demo' });
+    await until('1 of 1 as expected');
+    await until('drop further files');
+    expect(await interrupt()).toEqual({ code: 0, stderr: '' });
+  });
+
+  it('says so on stderr under --json, also before the first task is sent', async () => {
+    await drop(CLEAN);
+    start({ json: true });
+    await until('the platform serves', 'stderr');
+    const { code, stderr } = await interrupt();
+    expect({ code, line: stderr.split('\n').slice(1).join('\n') }).toEqual({ code: 0, line: GOES_ON });
+    expect(printed.stdout).toBe('');
   });
 });

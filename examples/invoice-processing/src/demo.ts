@@ -42,6 +42,7 @@ export async function runDemo(input: DemoInput): Promise<number> {
   const home = environment['LINECLEAR_HOME'] ?? '.lineclear';
   const [view, person] = createView(input);
   let platform: Platform | undefined;
+  let run: BatchRun | undefined;
   try {
     if (options.fresh) await wipeDataFolder(home, { canAsk: process.stdin.isTTY && process.stderr.isTTY });
     const batch = await chooseBatch(home, options.batch, new Date());
@@ -55,7 +56,7 @@ export async function runDemo(input: DemoInput): Promise<number> {
     const clients = demoClients(platform.url, platform.issuer, batch);
     const approver =
       person ?? (options.approver === 'demo' ? await demoApprover(join(exampleDir, 'demo-approver.yaml')) : nobody);
-    const run = new BatchRun(batch, clients, approver);
+    run = new BatchRun(batch, clients, approver);
     const startedAt = performance.now();
     view.say(`the platform serves at ${platform.url}; batch ${batch.id}`);
     const stage: Stage = {
@@ -77,8 +78,16 @@ export async function runDemo(input: DemoInput): Promise<number> {
     return error instanceof ConfigError ? 2 : 1;
   } finally {
     view.close();
+    if (signal.aborted && run !== undefined) process.stderr.write(resumeText(run));
     await platform?.stop();
   }
+}
+
+/** Says how an interrupted batch goes on; nothing when every run has ended. A message: stdout stays data. */
+function resumeText(run: BatchRun): string {
+  if (run.settled({ people: true })) return '';
+  const { id } = run.batch;
+  return `batch ${id} is not finished; it goes on at the next start with \`npm start -- --batch ${id}\`\n`;
 }
 
 /** Rejects when the platform cannot go on; the next start resumes the batch. */
