@@ -34,4 +34,4 @@ export { type ColumnType, defineTable, type Row, type TableSpec } from './lane/t
 export { COMMAND_SENDER, type CommandRequest, type CommandSender } from './mailbox/command-sender.js';
 export { ExecutesJob, Handles } from './nest/decorators.js';
 export { LaneTransportStrategy } from './nest/transport-strategy.js';
-export { MessagingTables1764400000000 } from './tables/messaging-tables.js';
+export { MESSAGING_MIGRATIONS } from './tables/messaging-tables.js';

@@ -1,5 +1,5 @@
 import { DiscoveryService } from '@nestjs/core';
-import { Lane, LaneTransportStrategy, MessagingTables1764400000000 } from '@lineclear/messaging';
+import { Lane, LaneTransportStrategy, MESSAGING_MIGRATIONS } from '@lineclear/messaging';
 import { claimDatabase, createDataSource, migrate } from '@lineclear/persistence';
 import { createLogger } from '@lineclear/telemetry';
 import type { DataSource } from 'typeorm';
@@ -29,13 +29,9 @@ export async function bootService<C>(definition: ServiceDefinition<C>, options: 
   const log = options.log ?? createLogger({ service: name, level: options.environment['LOG_LEVEL'] });
   const config = definition.config(options.environment);
   if (options.installation !== undefined) await claimDatabase(options.database, options.installation);
-  const dataSource = await createDataSource(
-    options.database,
-    [MessagingTables1764400000000, ...definition.migrations],
-    {
-      name: `lineclear ${name}`,
-    },
-  );
+  const dataSource = await createDataSource(options.database, [...MESSAGING_MIGRATIONS, ...definition.migrations], {
+    name: `lineclear ${name}`,
+  });
   const failure = Promise.withResolvers<unknown>();
   const { gatherMs = 0 } = definition;
   const lane = new Lane({

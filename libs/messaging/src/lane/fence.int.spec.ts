@@ -2,7 +2,7 @@ import { eventually, testDatabase } from '@lineclear/test-kit';
 import { connectClient, type DatabaseConfig } from '@lineclear/persistence';
 import type pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
-import { MessagingTables1764400000000 } from '../tables/messaging-tables.js';
+import { MESSAGING_MIGRATIONS } from '../tables/messaging-tables.js';
 import { JOB_TABLE } from '../tables/lane-tables.js';
 import { LaneConnection } from './connection.js';
 import { FENCED, type Refusal, statementText } from './statement.js';
@@ -19,7 +19,8 @@ async function database(): Promise<DatabaseConfig> {
   const server = await testDatabase();
   const template = await server.template('messaging-tables', async (config) => {
     const client = await connectClient(config, { name: 'prepare', onError: () => undefined });
-    await new MessagingTables1764400000000().up(client as { query(text: string): Promise<unknown> });
+    for (const Migration of MESSAGING_MIGRATIONS)
+      await new Migration().up(client as { query(text: string): Promise<unknown> });
     await client.end();
   });
   return await server.createDatabase({ template });

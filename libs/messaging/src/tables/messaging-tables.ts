@@ -5,7 +5,7 @@ interface Runner {
 
 const SHARDS = `
 CREATE TABLE shard (
-  shard int PRIMARY KEY, epoch bigint NOT NULL DEFAULT 0, owner text, positions text NOT NULL DEFAULT '{}'
+  shard int PRIMARY KEY, epoch bigint NOT NULL DEFAULT 0, owner text, positions jsonb NOT NULL DEFAULT '{}'
 ) WITH (fillfactor = 10);
 INSERT INTO shard (shard) SELECT generate_series(0, 23);
 CREATE TABLE owner (id text PRIMARY KEY, started_at timestamptz NOT NULL DEFAULT now(), seen_at timestamptz NOT NULL DEFAULT now());`;
@@ -19,11 +19,10 @@ CREATE TABLE outbox (
 CREATE TABLE outbox_rest PARTITION OF outbox DEFAULT;
 CREATE TABLE outbox_floor (topic text, partition int, next bigint NOT NULL, PRIMARY KEY (topic, partition));`;
 
-/** Payloads of rows that live for milliseconds are not worth compressing. */
 const INPUTS = `
 CREATE TABLE mailbox (
   id text PRIMARY KEY, seq bigint GENERATED ALWAYS AS IDENTITY, shard int NOT NULL, kind text NOT NULL, name text NOT NULL,
-  key text NOT NULL, tenant text NOT NULL, payload text STORAGE EXTERNAL NOT NULL, by text, traceparent text,
+  key text NOT NULL, tenant text NOT NULL, payload text NOT NULL, by text, traceparent text,
   created_at timestamptz NOT NULL DEFAULT now(), result text, answered_at timestamptz
 );
 CREATE INDEX mailbox_open ON mailbox (shard, seq) WHERE result IS NULL;
@@ -32,7 +31,7 @@ CREATE TABLE inbox (
 );
 CREATE TABLE job (
   id text PRIMARY KEY, shard int NOT NULL, kind text NOT NULL, key text NOT NULL, tenant text NOT NULL, attempt int NOT NULL,
-  payload text STORAGE EXTERNAL NOT NULL, traceparent text, state text NOT NULL, owner text, dispatch_by timestamptz,
+  payload text NOT NULL, traceparent text, state text NOT NULL, owner text, dispatch_by timestamptz,
   dispatch_by_ms int NOT NULL, timeout_ms int NOT NULL, lost text NOT NULL
 );
 CREATE TABLE timer (
@@ -69,7 +68,7 @@ CREATE FUNCTION lane_raise(code text, detail text) RETURNS int LANGUAGE plpgsql 
 $$ BEGIN RAISE EXCEPTION 'lane statement refused' USING ERRCODE = code, DETAIL = detail; END $$;`;
 
 /**
- * The tables of messaging.md, in the service's own schema; every service lists this migration first.
+ * The tables of messaging.md, in the service's own schema; the first of MESSAGING_MIGRATIONS.
  * CAUTION: `shard` has 24 rows for the installation's life (SHARD_COUNT); another count needs a reshard.
  */
 export class MessagingTables1764400000000 {
@@ -84,3 +83,27 @@ export class MessagingTables1764400000000 {
     await runner.query('DROP TABLE drop_mark, held, timer, job, inbox, mailbox, outbox_floor, outbox, owner, shard');
   }
 }
+
+/** Positions travel and stay as the lane writes them; payloads of rows that live for milliseconds are not worth compressing. */
+export class LeanRows1764400000010 {
+  readonly name = 'LeanRows1764400000010';
+
+  async up(runner: Runner): Promise<void> {
+    await runner.query(
+      `ALTER TABLE shard ALTER positions DROP DEFAULT, ALTER positions TYPE text, ALTER positions SET DEFAULT '{}'`,
+    );
+    for (const table of ['mailbox', 'job'])
+      await runner.query(`ALTER TABLE ${table} ALTER payload SET STORAGE EXTERNAL`);
+  }
+
+  async down(runner: Runner): Promise<void> {
+    await runner.query(
+      `ALTER TABLE shard ALTER positions DROP DEFAULT, ALTER positions TYPE jsonb USING positions::jsonb, ALTER positions SET DEFAULT '{}'`,
+    );
+    for (const table of ['mailbox', 'job'])
+      await runner.query(`ALTER TABLE ${table} ALTER payload SET STORAGE EXTENDED`);
+  }
+}
+
+/** Every service lists these first. */
+export const MESSAGING_MIGRATIONS = [MessagingTables1764400000000, LeanRows1764400000010] as const;

@@ -20,7 +20,7 @@ import { Lane, type LaneOptions } from '../lane/lane.js';
 import type { Executor, Handler } from '../lane/registry.js';
 import { SidePool } from '../lane/side-pool.js';
 import { encodeEvent } from '../outbox/encoded-event.js';
-import { MessagingTables1764400000000 } from '../tables/messaging-tables.js';
+import { MESSAGING_MIGRATIONS } from '../tables/messaging-tables.js';
 
 /** Schema of the logs that the test writes in place of services that do not run. */
 const OUTSIDE = 'outside';
@@ -209,8 +209,8 @@ async function migrateSchema(
   const pool = new SidePool(database, 'test world', 1);
   await pool.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
   await pool.end();
-  const given = migrations.some(({ name }) => name === MessagingTables1764400000000.name);
-  const source = await createDataSource(config, given ? migrations : [MessagingTables1764400000000, ...migrations]);
+  const own = migrations.filter((migration) => !MESSAGING_MIGRATIONS.some(({ name }) => name === migration.name));
+  const source = await createDataSource(config, [...MESSAGING_MIGRATIONS, ...own]);
   try {
     await migrate(source);
   } finally {

@@ -7,7 +7,7 @@ import { Lane } from '../../lane/lane.js';
 import { SILENT } from '../../lane/log.js';
 import type { Handler } from '../../lane/registry.js';
 import { SidePool } from '../../lane/side-pool.js';
-import { MessagingTables1764400000000 } from '../../tables/messaging-tables.js';
+import { MESSAGING_MIGRATIONS } from '../../tables/messaging-tables.js';
 import type { Bus } from '../bus.js';
 import type { BusWorld, RawRecord } from '../bus.testsuite.js';
 import { emitter, type Tallies, TallyTable1764400000001 } from '../tally.testsuite.js';
@@ -132,10 +132,7 @@ async function migrateSchema(
   const pool = new SidePool(database, 'test', 1);
   await pool.query(`CREATE SCHEMA ${schemaOf(service)}`);
   await pool.end();
-  const source = await createDataSource({ ...database, schema: schemaOf(service) }, [
-    MessagingTables1764400000000,
-    ...more,
-  ]);
+  const source = await createDataSource({ ...database, schema: schemaOf(service) }, [...MESSAGING_MIGRATIONS, ...more]);
   await migrate(source);
   await source.destroy();
 }
