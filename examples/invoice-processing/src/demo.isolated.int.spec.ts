@@ -1,7 +1,8 @@
 import { copyFile, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runCli } from '@lineclear/cli';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -58,8 +59,8 @@ describe('a start of the invoice example', () => {
     ended = runDemo({ exampleDir: folder, options: { ...OPTIONS, ...options }, environment, signal: ending.signal });
   }
 
-  const until = (text: string, name: keyof typeof printed = 'stdout') =>
-    vi.waitFor(() => expect(printed[name]).toContain(text), { timeout: 60_000, interval: 20 });
+  const until = (part: string, name: keyof typeof printed = 'stdout') =>
+    vi.waitFor(() => expect(printed[name]).toContain(part), { timeout: 60_000, interval: 20 });
 
   async function interrupt() {
     ending.abort();
@@ -67,18 +68,9 @@ describe('a start of the invoice example', () => {
   }
 
   async function lineclear(...args: string[]) {
-    const said = { stdout: '', stderr: '' };
-    const into = (name: keyof typeof said) =>
-      new Writable({
-        write(chunk: Buffer, _, done) {
-          said[name] += chunk.toString('utf8');
-          done();
-        },
-      });
-    const environment = { LINECLEAR_HOME: home };
-    const streams = { stdout: into('stdout'), stderr: into('stderr') };
-    const code = await runCli(args, { environment, ...streams, signal: ending.signal });
-    return { code, ...said };
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const code = await runCli(args, { environment: { LINECLEAR_HOME: home }, stdout, stderr, signal: ending.signal });
+    return { code, stdout: await text(stdout.end()), stderr: await text(stderr.end()) };
   }
 
   it('serves runs whose calls `runs show` lists after their end', async () => {
@@ -120,5 +112,26 @@ describe('a start of the invoice example', () => {
     const { code, stderr } = await interrupt();
     expect({ code, line: stderr.split('\n').slice(1).join('\n') }).toEqual({ code: 0, line: GOES_ON });
     expect(printed.stdout).toBe('');
+  });
+
+  it('takes up a file that is dropped in while approvals are pending', async () => {
+    await drop(ASKS);
+    start();
+    await until(`${ASKS}: awaiting`);
+    await drop(CLEAN);
+    await until(`${CLEAN}: answered`);
+    expect(printed.stdout).not.toContain('as expected');
+    const { approvalId } = JSON.parse((await lineclear('approvals', 'list', '--json')).stdout) as {
+      approvalId: string;
+    };
+    await lineclear('approvals', 'deny', approvalId, '--reason', 'not agreed');
+    await until('of 2 as expected');
+  });
+
+  it('judges a file that nobody expects by its end, and compares the ERP no more', async () => {
+    await copyFile(join(EXAMPLE, 'inbox', CLEAN), join(folder, 'inbox', 'added.json'));
+    start({ approver: 'demo' });
+    await until('1 of 1 as expected');
+    expect(printed.stdout).toMatch(/the ERP holds what it should and nothing else +- +1 postings/);
   });
 });

@@ -25,6 +25,7 @@ export interface DemoInput {
 
 interface Stage extends DemoInput {
   readonly home: string;
+  readonly inbox: string;
   readonly batch: Batch;
   readonly platform: Platform;
   readonly clients: DemoClients;
@@ -62,6 +63,7 @@ export async function runDemo(input: DemoInput): Promise<number> {
     const stage: Stage = {
       ...input,
       home,
+      inbox: join(exampleDir, 'inbox'),
       batch,
       platform,
       clients,
@@ -113,31 +115,40 @@ function createView({ options, environment, signal }: DemoInput): [View, Approve
 }
 
 async function workOff(stage: Stage, signal: AbortSignal): Promise<number> {
-  const { exampleDir, run, options, view, home, batch } = stage;
-  const inbox = join(exampleDir, 'inbox');
-  const publishing = run.publish(await readInbox(inbox), signal);
-  const published = publishing.then(() => true);
+  const { run, options, view, home, batch } = stage;
+  const published = run.publish(await addedFiles(stage), signal).then(() => true);
   for (let sent = false; !(sent && run.settled({ people: !(options.once && options.approver === 'none') })); ) {
     sent ||= await Promise.race([published, pause(POLL_MS, false)]);
     if (sent) await pause(POLL_MS, undefined, { signal });
     signal.throwIfAborted();
+    if (sent && !options.once) await takeUp(stage, signal);
     view.update(await run.poll());
   }
   const ok = await report(stage);
   await rememberBatch(home, { ...batch, done: true });
   if (options.once) return ok ? 0 : 1;
-  await serve(stage, inbox, signal);
+  await serve(stage, signal);
   return 0;
 }
 
+/** The files of the inbox that the batch does not have. */
+const addedFiles = ({ run, inbox }: Stage) => readInbox(inbox, (name) => run.has(name));
+
+/** Publishes what was dropped into the inbox; resolves with the number of files when each has a run or a refusal. */
+async function takeUp(stage: Stage, signal: AbortSignal): Promise<number> {
+  const added = await addedFiles(stage);
+  if (added.length > 0) await stage.run.publish(added, signal);
+  return added.length;
+}
+
 /** Keeps serving, and takes any further file that is dropped into the inbox. */
-async function serve({ run, view, platform }: Stage, inbox: string, signal: AbortSignal): Promise<void> {
+async function serve(stage: Stage, signal: AbortSignal): Promise<void> {
+  const { run, view, platform, inbox } = stage;
   view.say(`serving at ${platform.url}; drop further files into ${inbox}, Ctrl-C ends`);
   while (!signal.aborted) {
     await pause(POLL_MS * 5, undefined, { signal });
-    const added = (await readInbox(inbox)).filter(({ name }) => !run.has(name));
-    if (added.length > 0) await run.publish(added, signal);
-    if (added.length > 0 || !run.settled({ people: true })) view.update(await run.poll());
+    const added = await takeUp(stage, signal);
+    if (added > 0 || !run.settled({ people: true })) view.update(await run.poll());
   }
 }
 
@@ -146,7 +157,7 @@ async function report(stage: Stage): Promise<boolean> {
   const { tasks } = run.snapshot();
   const asked = options.approver === 'ask';
   const lines = tasks.map((task) => runLine(task, expected, asked));
-  const whole = !asked && lines.every(({ ok }) => ok);
+  const whole = !asked && lines.every(({ ok }) => ok) && tasks.every(({ file }) => file in expected.files);
   const { proofs, ledger } = await collectEvidence({ home, batch, client: clients.operator, expected, whole }, tasks);
   const ok = lines.filter((line) => line.ok).length;
   view.report(lines, proofs, {

@@ -14,11 +14,12 @@ export interface InboxFile {
   readonly tenant: string | undefined;
 }
 
-/** All files of the inbox folder in the order of their names. */
-export async function readInbox(folder: string): Promise<InboxFile[]> {
+/** The files of the inbox folder that are not `known`, in the order of their names. */
+export async function readInbox(folder: string, known: (name: string) => boolean): Promise<InboxFile[]> {
   const names = (await readdir(folder, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .filter((name) => !known(name));
   return Promise.all(names.sort().map(async (name) => toTask(name, await readFile(join(folder, name), 'utf8'))));
 }
 

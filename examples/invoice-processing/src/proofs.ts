@@ -26,7 +26,7 @@ const CHECK = 'node examples/invoice-processing/dist/check/main.js';
 
 export const ledgerFile = (home: string, batch: Batch): string => join(home, 'erp', `${batch.tenant}.jsonl`);
 
-/** Collects the evidence from outside: the ERP's ledger, the decisions, the replays and the audit chain. `whole`: every run of the batch ended as expected, without a person. */
+/** Collects the evidence from outside: the ERP's ledger, the decisions, the replays and the audit chain. `whole`: every run of the batch ended as expected, without a person, and no file was added to the inbox. */
 export async function collectEvidence(
   context: {
     readonly home: string;
@@ -59,7 +59,7 @@ export async function collectEvidence(
       holds: whole ? ledger.missing.length === 0 && ledger.unexpected.length === 0 : undefined,
       seen: whole
         ? `${ledger.postings} postings, missing: ${list(ledger.missing)}, unexpected: ${list(ledger.unexpected)}`
-        : `${ledger.postings} postings; compared when every run ends as expected without a person`,
+        : `${ledger.postings} postings; compared when every run ends as expected without a person, and no file was added`,
       command: CHECK,
     },
     {
