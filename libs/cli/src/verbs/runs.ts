@@ -92,7 +92,7 @@ export const runVerbs: readonly Verb[] = [
 
 function showRun(run: RunView, calls: readonly RunCall[], data: Output['data']): void {
   data([run], COLUMNS);
-  if (calls.length > 0) data(calls, ['callId', 'tool', 'arguments', 'verdict', 'rules', 'status', 'reason']);
+  if (calls.length > 0) data(calls, ['callId', 'tool', 'verdict', 'rules', 'status', 'reason', 'arguments']);
   data(budgetRows(run.budget), ['line', 'limit', 'spent', 'reserved']);
 }
 
