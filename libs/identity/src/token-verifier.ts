@@ -34,8 +34,20 @@ const MAX_TOKEN_CHARS = 16_384;
 /** A token that lives longer is a mistake, such as `exp` in milliseconds. */
 const MAX_LIFETIME_SECONDS = 366 * 86_400;
 
+/** A client sends the same token with each request: its signature is checked again after this, so that a key that was withdrawn counts soon. */
+const KNOWN_MS = 30_000;
+const KNOWN_TOKENS = 256;
+
+interface KnownToken {
+  readonly principal: Principal;
+  /** milliseconds since the epoch */
+  readonly until: number;
+}
+
 /** Turns bearer tokens (JWT, signed by the issuer) into principals. */
 export class TokenVerifier {
+  /** good ones, the oldest first */
+  readonly #known = new Map<string, KnownToken>();
   readonly #keys: JWTVerifyGetKey;
   readonly #options: TokenVerifierOptions;
   readonly #algorithms: readonly string[];
@@ -72,8 +84,13 @@ export class TokenVerifier {
    * @throws UnauthorizedError, the same for whatever is wrong with the token; TransientError when the issuer's keys cannot be fetched now
    */
   async verify(token: string): Promise<Principal> {
+    const known = this.#known.get(token);
+    if (known !== undefined && Date.now() < known.until) return known.principal;
     try {
-      return principalOf(await this.#payload(token), this.#options.claimNames);
+      const payload = await this.#payload(token);
+      const principal = principalOf(payload, this.#options.claimNames);
+      this.#remember(token, { principal, until: Math.min(Date.now() + KNOWN_MS, Number(payload.exp) * 1_000) });
+      return principal;
     } catch (cause) {
       if (cause instanceof KeysUnavailable)
         throw new TransientError('unavailable', 'the keys of the token issuer cannot be fetched now', {
@@ -81,6 +98,13 @@ export class TokenVerifier {
         });
       throw new UnauthorizedError(cause);
     }
+  }
+
+  #remember(token: string, known: KnownToken): void {
+    this.#known.delete(token);
+    this.#known.set(token, known);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > KNOWN_TOKENS && oldest !== undefined) this.#known.delete(oldest);
   }
 
   async #payload(token: string): Promise<JWTPayload> {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { ConfigError, toFailure, UnauthorizedError } from '@lineclear/errors';
 import { CompactSign, exportJWK, generateKeyPair, type JWK, type JWTHeaderParameters, SignJWT } from 'jose';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TokenVerifier, type TokenVerifierOptions } from './token-verifier.js';
 
 const ISSUER = 'https://issuer.example';
@@ -111,7 +111,19 @@ const bad: readonly (readonly [string, string | Promise<string>])[] = [
   ['a scope that is a list', sign({ ...good, scope: ['a'] })],
 ];
 
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 describe('TokenVerifier', () => {
+  it('refuses a token after its end that it has accepted a moment before', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const token = await sign({ ...good, exp: now + 10 });
+    expect(await verifier.verify(token)).toMatchObject({ subject: 'ann' });
+    vi.setSystemTime((now + 16) * 1_000);
+    await expect(verifier.verify(token)).rejects.toBeInstanceOf(UnauthorizedError);
+  });
+
   it('makes a principal of a good token', async () => {
     const principal = { tenant: 'acme', subject: 'ann', roles: ['clerk'], scopes: ['runs:read', 'runs:write'] };
     expect(await verifier.verify(await sign(good))).toEqual(principal);
