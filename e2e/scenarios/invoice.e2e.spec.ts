@@ -56,8 +56,7 @@ describe('the invoice batch', () => {
     first.child.kill('SIGKILL');
     expect((await first.ended).signal).toBe('SIGKILL');
     const { code, stdout, stderr } = await start([...DEMO, '--batch', 'killed']).ended;
-    expect({ wrong: wrongOf(linesOf(stdout)), stderr }).toMatchObject({ wrong: [] });
-    expect(code).toBe(0);
+    expect({ wrong: wrongOf(linesOf(stdout)), stderr, code }).toMatchObject({ wrong: [], code: 0 });
   });
 
   it('leaves approvals pending without an approver, calls those runs not ok, and takes them up at the next start', async () => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { LineclearClient } from '@lineclear/client';
 import { allDecisions } from '../check/decisions.js';
 import type { Expected } from '../check/expected.js';
@@ -22,6 +23,8 @@ export interface Evidence {
   readonly ledger: LedgerVerdict;
 }
 
+const ARCHIVED_WITHIN_MS = 10_000;
+const ASK_AGAIN_MS = 200;
 const CHECK = 'node examples/invoice-processing/dist/check/main.js';
 
 export const ledgerFile = (home: string, batch: Batch): string => join(home, 'erp', `${batch.tenant}.jsonl`);
@@ -42,8 +45,8 @@ export async function collectEvidence(
   const ledger = judgeLedger(await readLedger(ledgerFile(home, batch)), decisions, whole ? expected : undefined);
   const unknown = (await client.unknownCalls()).items;
   const ended = tasks.filter(hasEnded);
-  const replays = await Promise.all(ended.map(({ runId }) => client.replay(runId ?? '')));
-  const different = ended.filter((_, index) => replays[index]?.identical !== true).map(({ runId }) => runId);
+  const replays = await Promise.all(ended.map(({ runId }) => replaysIdentically(client, runId ?? '')));
+  const different = ended.filter((_, index) => replays[index] !== true).map(({ runId }) => runId);
   const audit = await client.verifyAudit();
   const denied = decisions.filter(({ verdict }) => verdict === 'denied').length;
   const refused = tasks.filter(({ refusal }) => refusal !== null).length;
@@ -88,6 +91,16 @@ export async function collectEvidence(
     },
   ];
   return { proofs, ledger };
+}
+
+/** Right after a run's end the archive may lack what other services said of it: a difference counts when it stays. */
+async function replaysIdentically(client: LineclearClient, runId: string): Promise<boolean> {
+  const until = performance.now() + ARCHIVED_WITHIN_MS;
+  for (;;) {
+    if ((await client.replay(runId)).identical) return true;
+    if (performance.now() >= until) return false;
+    await pause(ASK_AGAIN_MS);
+  }
 }
 
 const list = (values: readonly string[]): string => (values.length === 0 ? 'none' : values.join(', '));

@@ -31,7 +31,9 @@ export function jsonView(stdout: Write, stderr: Write): View {
   return {
     say: (text) => stderr(`${text}\n`),
     update: () => undefined,
-    report: (lines, _, summary) => {
+    report: (lines, proofs, summary) => {
+      for (const { holds, claim, seen, command } of proofs)
+        if (holds === false) stderr(`not proved: ${claim}; ${seen}; see \`${command}\`\n`);
       for (const value of [...lines, summary]) stdout(`${JSON.stringify(value)}\n`);
     },
     close: () => undefined,

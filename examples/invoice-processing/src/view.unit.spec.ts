@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reportText, type Summary } from './view.js';
+import { jsonView, reportText, type Summary } from './view.js';
 
 const summary: Summary = {
   kind: 'summary',
@@ -22,4 +22,16 @@ describe('the table of proofs', () => {
     const text = reportText([], [{ claim: 'claimed', holds, seen: 'seen', command: 'checked' }], summary);
     expect(text).toMatch(new RegExp(`claimed +${answer} +seen +checked`));
   });
+});
+
+it('names a claim that does not hold on stderr under --json', () => {
+  const [out, told]: [string[], string[]] = [[], []];
+  const view = jsonView(
+    (text) => out.push(text),
+    (text) => told.push(text),
+  );
+  const proofs = [true, false, undefined].map((holds) => ({ claim: `holds ${holds}`, holds, seen: 's', command: 'c' }));
+  view.report([], proofs, summary);
+  expect(told).toEqual(['not proved: holds false; s; see `c`\n']);
+  expect(out).toEqual([`${JSON.stringify(summary)}\n`]);
 });

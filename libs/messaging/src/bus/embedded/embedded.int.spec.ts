@@ -92,7 +92,7 @@ describe('the embedded bus', () => {
     const held = `SELECT 1 FROM pg_locks l JOIN pg_stat_activity a USING (pid)
       WHERE l.locktype = 'advisory' AND l.granted AND a.datname = current_database() AND a.application_name LIKE 'lineclear instance%'`;
     await eventually(async () => expect(await world.query(held)).toHaveLength(1));
-    expect(lane.reasons()).toEqual([]);
+    await eventually(() => expect(lane.reasons()).toEqual([]));
   });
 });
 
